@@ -1,4 +1,7 @@
-/** What browsers may have to download: each package states its budgets in a `.size-limit.json` of its own. */
+/**
+ * What browsers may have to download: each package states its budgets in a `.size-limit.json` of
+ * its own.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -14,5 +17,9 @@ const budgetsOf = (folder) => {
 const within = (folder) => (path) => (path.startsWith("!") ? `!${folder}/${path.slice(1)}` : `${folder}/${path}`);
 
 export default ["host", ...readdirSync(root).filter((name) => name.startsWith("remote-"))].flatMap((folder) =>
-  budgetsOf(folder).map((budget) => ({ ...budget, name: `${folder}: ${budget.name}`, path: [budget.path].flat().map(within(folder)) })),
+  budgetsOf(folder).map((budget) => ({
+    ...budget,
+    name: `${folder}: ${budget.name}`,
+    path: [budget.path].flat().map(within(folder)),
+  })),
 );

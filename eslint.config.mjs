@@ -1,4 +1,5 @@
-// What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place, names that nothing uses, and the rules of the React compiler. None of it asks for types.
+// What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place,
+// names that nothing uses, and the rules of the React compiler. None of it asks for types.
 import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
@@ -6,11 +7,27 @@ import tseslint from "typescript-eslint";
 import { importBoundaries } from "./tooling/src/lint/import-boundaries.ts";
 import { inBrowsers, notLinted, tests } from "./tooling/src/lint/scopes.ts";
 
-const noDefaultExport = { selector: "ExportDefaultDeclaration", message: "Named exports only; a default one where a loader asks for it (remote.tsx, a lazy …Page.tsx, a configuration)." };
-const noOnly = { selector: "MemberExpression[object.name=/^(describe|it|test)$/][property.name='only']", message: "This would leave all other tests out." };
-const noWait = { selector: "CallExpression[callee.property.name='waitForTimeout']", message: "Wait for what the person would see, not for a time." };
-const noSubtle = { selector: "MemberExpression[property.name='subtle']", message: "crypto.subtle belongs in remote-recovery/vault: ask the vault for the outcome." };
-const noWasm = { selector: "Identifier[name='WebAssembly']", message: "WebAssembly belongs in remote-recovery/engine, so that WASM loads in recovery only." };
+const noDefaultExport = {
+  selector: "ExportDefaultDeclaration",
+  message:
+    "Named exports only; a default one where a loader asks for it (remote.tsx, a lazy …Page.tsx, a configuration).",
+};
+const noOnly = {
+  selector: "MemberExpression[object.name=/^(describe|it|test)$/][property.name='only']",
+  message: "This would leave all other tests out.",
+};
+const noWait = {
+  selector: "CallExpression[callee.property.name='waitForTimeout']",
+  message: "Wait for what the person would see, not for a time.",
+};
+const noSubtle = {
+  selector: "MemberExpression[property.name='subtle']",
+  message: "crypto.subtle belongs in remote-recovery/vault: ask the vault for the outcome.",
+};
+const noWasm = {
+  selector: "Identifier[name='WebAssembly']",
+  message: "WebAssembly belongs in remote-recovery/engine, so that WASM loads in recovery only.",
+};
 const always = [noOnly, noWait];
 
 export default defineConfig(
@@ -23,7 +40,10 @@ export default defineConfig(
     languageOptions: { parser: tseslint.parser },
     rules: {
       "no-restricted-syntax": ["error", ...always, noDefaultExport],
-      "@typescript-eslint/no-unused-vars": ["error", { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true }], // `_` says that it is left out on purpose
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true },
+      ], // `_` says that it is left out on purpose
     },
   },
 

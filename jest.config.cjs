@@ -1,4 +1,7 @@
-/** One project a package, or several of its name. Node by default; packages that draw get jsdom with the realm's own web APIs. */
+/**
+ * One project a package, or several of its name. Node by default; packages that draw get jsdom with
+ * the realm's own web APIs.
+ */
 const fs = require("node:fs");
 
 const { setupFilesAfterEnv, testEnvironment } = require("./shared/jest/preset.cjs");
@@ -7,18 +10,25 @@ const transform = {
   "\\.(ts|tsx)$": [
     "@swc/jest",
     {
-      jsc: { target: "es2023", parser: { syntax: "typescript", tsx: true }, transform: { react: { runtime: "automatic" } } },
+      jsc: {
+        target: "es2023",
+        parser: { syntax: "typescript", tsx: true },
+        transform: { react: { runtime: "automatic" } },
+      },
       module: { type: "commonjs" },
     },
   ],
 };
 
 const unbuilt = ["/node_modules/", "/build/", "/dist/"];
-const vaultSetup = ["cheap-argon2", "small-parts"].map((name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`);
+const vaultSetup = ["cheap-argon2", "small-parts"].map(
+  (name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`,
+);
 const withDatabase = {
   globalSetup: "<rootDir>/tooling/src/database/jest-setup.ts",
   globalTeardown: "<rootDir>/tooling/src/database/jest-teardown.ts",
-  sandboxInjectedGlobals: ["Object"], // drizzle asks for it a thousand times a statement, and a global of a vm context is slow to reach
+  // drizzle asks for it a thousand times a statement, and a global of a vm context is slow to reach
+  sandboxInjectedGlobals: ["Object"],
 };
 
 const project = (name, environment, testMatch, more = {}) => ({
@@ -33,18 +43,32 @@ const project = (name, environment, testMatch, more = {}) => ({
   ...more,
 });
 
-const remotes = fs.readdirSync(__dirname).filter((name) => name.startsWith("remote-")).map((name) => name.slice("remote-".length));
+const remotes = fs
+  .readdirSync(__dirname)
+  .filter((name) => name.startsWith("remote-"))
+  .map((name) => name.slice("remote-".length));
 
 module.exports = {
   testTimeout: 60_000, // a busy machine is slow, not wrong
   projects: [
     project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
-    project("shared", "jsdom", ["shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}", "shared/src/contract/**/*.test.tsx"]),
-    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], { setupFiles: vaultSetup, testPathIgnorePatterns: [...unbuilt, "/vault/src/contracts/"] }),
-    project("remote-recovery/vault", "node", ["remote-recovery/vault/src/contracts/**/*.test.ts"], { setupFiles: vaultSetup, ...withDatabase }),
+    project("shared", "jsdom", [
+      "shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}",
+      "shared/src/contract/**/*.test.tsx",
+    ]),
+    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], {
+      setupFiles: vaultSetup,
+      testPathIgnorePatterns: [...unbuilt, "/vault/src/contracts/"],
+    }),
+    project("remote-recovery/vault", "node", ["remote-recovery/vault/src/contracts/**/*.test.ts"], {
+      setupFiles: vaultSetup,
+      ...withDatabase,
+    }),
     project("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
     project("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
-    ...remotes.filter((name) => name !== "recovery").map((name) => project(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
+    ...remotes
+      .filter((name) => name !== "recovery")
+      .map((name) => project(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
     project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
     project("api", "node", ["api/src/**/*.test.ts"], withDatabase),
     project("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),

@@ -21,6 +21,7 @@ export default defineConfig({
     "remote-recovery/engine/assembly/{bch,bits,search}.ts",
   ],
   overrides: [
-    { files: ["api/src/identity/pages/**"], options: { embeddedLanguageFormatting: "off" } }, // blanks of HTML go to browsers
+    // blanks of HTML go to browsers
+    { files: ["api/src/identity/pages/**"], options: { embeddedLanguageFormatting: "off" } },
   ],
 });

@@ -1,14 +1,20 @@
-// Each exception from the strict sets has its reason beside it. What only ESLint has is in eslint.config.mjs.
+// Each exception from the strict sets has its reason beside it. What only ESLint has is in
+// eslint.config.mjs.
 import { defineConfig } from "oxlint";
 import tseslint from "typescript-eslint";
 
 import { inBrowsers, notLinted, tests } from "./tooling/src/lint/scopes.ts";
 
-/** ESLint's: the first in eslint.typed.config.mjs, the second in eslint.config.mjs, since oxlint takes what is used as a type alone for used. */
+/**
+ * ESLint's: the first in eslint.typed.config.mjs, the second in eslint.config.mjs, since oxlint
+ * takes what is used as a type alone for used.
+ */
 const elsewhere = ["@typescript-eslint/no-unsafe-class-instance-assignment", "@typescript-eslint/no-unused-vars"];
 
 const strict = Object.fromEntries(
-  [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked].flatMap(({ rules = {} }) => Object.entries(rules)).filter(([name, level]) => level !== "off" && !elsewhere.includes(name)),
+  [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked]
+    .flatMap(({ rules = {} }) => Object.entries(rules))
+    .filter(([name, level]) => level !== "off" && !elsewhere.includes(name)),
 );
 
 export default defineConfig({
@@ -25,15 +31,24 @@ export default defineConfig({
         "no-eval": "error",
         "no-warning-comments": ["error", { terms: ["todo", "fixme", "xxx", "hack"], location: "start" }],
         "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
-        "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports", disallowTypeAnnotations: false }],
+        "@typescript-eslint/consistent-type-imports": [
+          "error",
+          { fixStyle: "separate-type-imports", disallowTypeAnnotations: false },
+        ],
         "@typescript-eslint/consistent-type-exports": "error",
         "@typescript-eslint/no-import-type-side-effects": "error",
-        "@typescript-eslint/dot-notation": ["error", { allowIndexSignaturePropertyAccess: true }], // names that come from outside are written as strings
-        "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }], // `onClick={() => close()}` says what it does
-        "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
+        // names that come from outside are written as strings
+        "@typescript-eslint/dot-notation": ["error", { allowIndexSignaturePropertyAccess: true }],
+        // `onClick={() => close()}` says what it does
+        "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+        "@typescript-eslint/no-unnecessary-condition": [
+          "error",
+          { allowConstantLoopConditions: "only-allowed-literals" },
+        ],
         "@typescript-eslint/require-await": "off", // `async` also promises that what is thrown becomes a rejection
         "@typescript-eslint/no-empty-function": "off", // doing nothing is a fine default of a callback
-        "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }], // React handlers may be async; their errors go to the error boundary's report
+        // React handlers may be async; their errors go to the error boundary's report
+        "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
       },
     },
     {

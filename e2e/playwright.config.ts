@@ -2,7 +2,10 @@ import { defineConfig } from "@playwright/test";
 
 import { chromiumArguments } from "./support/browser.ts";
 
-/** Real processes, a real database, a real browser. Each worker has a portal of its own on free ports. */
+/**
+ * Real processes, a real database, a real browser. Each worker has a portal of its own on free
+ * ports.
+ */
 export default defineConfig({
   testDir: "specs",
   outputDir: "../.cache/e2e-results",
@@ -21,7 +24,9 @@ export default defineConfig({
     navigationTimeout: 30_000,
     trace: "off", // it reads pictures back from their blob addresses, which the content security policy rightly refuses
     screenshot: "only-on-failure",
-    contextOptions: { reducedMotion: "reduce" }, // drawing what moves is a seventh of the work; stories of the frame, of looks and of the keyboard see it move
+    // drawing what moves is a seventh of the work; stories of the frame, of looks and of the
+    // keyboard see it move
+    contextOptions: { reducedMotion: "reduce" },
     launchOptions: chromiumArguments(),
   },
 });

@@ -28,5 +28,9 @@ const kit = {
 /** The page carries the workers, so it is built after them. */
 export default (environment: unknown, options: BuildArguments): Configuration[] => {
   const page = pageOf(environment, options);
-  return [workersConfig({ ...options, ...workers }), { ...workersConfig({ ...options, ...kit }), name: "kit" }, { ...page, dependencies: ["workers", "kit"], plugins: [...(page.plugins ?? []), new AssetsPlugin()] }];
+  return [
+    workersConfig({ ...options, ...workers }),
+    { ...workersConfig({ ...options, ...kit }), name: "kit" },
+    { ...page, dependencies: ["workers", "kit"], plugins: [...(page.plugins ?? []), new AssetsPlugin()] },
+  ];
 };

@@ -1,7 +1,12 @@
 import swagger from "@fastify/swagger";
 import { API_VERSION } from "@relicario/shared/api";
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from "fastify";
-import { jsonSchemaTransform, serializerCompiler, validatorCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
+import {
+  jsonSchemaTransform,
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
@@ -60,7 +65,10 @@ export interface App {
   readonly services: Services;
   /** Removes what is due and sends the mails that are; false when another process is at it. */
   sweep(): Promise<boolean>;
-  /** Readiness turns false; after STOP_WAIT_SECONDS no call is taken any more, those in flight have STOP_DRAIN_SECONDS, then everything is closed. */
+  /**
+   * Readiness turns false; after STOP_WAIT_SECONDS no call is taken any more, those in flight have
+   * STOP_DRAIN_SECONDS, then everything is closed.
+   */
   stop(): Promise<void>;
 }
 
@@ -74,12 +82,34 @@ export interface AppOptions {
   readonly onStatement?: (text: string) => void;
 }
 
-const resourceRoutes = [authRoutes, keyringRoutes, secretRoutes, uploadRoutes, shareRoutes, requestRoutes, deviceLinkRoutes, userRoutes, accountRoutes, sessionRoutes, activityRoutes, passwordRoutes, billingRoutes, feedbackRoutes, startAnewRoutes, vendorRoutes, unsubscribeRoutes];
+const resourceRoutes = [
+  authRoutes,
+  keyringRoutes,
+  secretRoutes,
+  uploadRoutes,
+  shareRoutes,
+  requestRoutes,
+  deviceLinkRoutes,
+  userRoutes,
+  accountRoutes,
+  sessionRoutes,
+  activityRoutes,
+  passwordRoutes,
+  billingRoutes,
+  feedbackRoutes,
+  startAnewRoutes,
+  vendorRoutes,
+  unsubscribeRoutes,
+];
 // Fastify compares a plugin without a display name with every module that is loaded.
-for (const routes of [...resourceRoutes, reportRoutes, telemetryRoutes, operationRoutes]) Object.assign(routes, { [Symbol.for("fastify.display-name")]: routes.name });
+for (const routes of [...resourceRoutes, reportRoutes, telemetryRoutes, operationRoutes])
+  Object.assign(routes, { [Symbol.for("fastify.display-name")]: routes.name });
 
 /** The whole service, not yet listening. The database must be migrated. */
-export async function buildApp(env: Env, { logStream, now = () => new Date(), wait = patiently, onStatement }: AppOptions = {}): Promise<App> {
+export async function buildApp(
+  env: Env,
+  { logStream, now = () => new Date(), wait = patiently, onStatement }: AppOptions = {},
+): Promise<App> {
   const http = Fastify({
     ...loggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
@@ -90,9 +120,13 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     forceCloseConnections: "idle",
     return503OnClosing: true,
   });
-  const database = openDatabase({ url: env.DATABASE_URL, seconds: env.DATABASE_SECONDS }, (error) => {
-    http.log.warn({ failure: factsOf(error) }, "lost a database connection");
-  }, onStatement);
+  const database = openDatabase(
+    { url: env.DATABASE_URL, seconds: env.DATABASE_SECONDS },
+    (error) => {
+      http.log.warn({ failure: factsOf(error) }, "lost a database connection");
+    },
+    onStatement,
+  );
   const { db } = database;
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
@@ -107,14 +141,27 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
     reportDamage: createDamageReport(db, http.log, metrics),
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
-    sessionTokens: createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: apiBase, audience: env.IDP_CLIENT_ID }, db, vendors),
+    sessionTokens: createSessionTokens(
+      { keys: env.SESSION_KEYS.keys, issuer: apiBase, audience: env.IDP_CLIENT_ID },
+      db,
+      vendors,
+    ),
     grants,
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
     calls: createAccountCalls(),
     parts: createPartsInFlight(),
     digests: createTurns(),
-    mailer: createMailer({ db, vendors, transport, origin, key: env.RECORD_KEY, unsubscribeLink: createUnsubscribeLinks(grants, apiBase, now), log: http.log, now }),
+    mailer: createMailer({
+      db,
+      vendors,
+      transport,
+      origin,
+      key: env.RECORD_KEY,
+      unsubscribeLink: createUnsubscribeLinks(grants, apiBase, now),
+      log: http.log,
+      now,
+    }),
     now,
   };
 
@@ -133,7 +180,11 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   runAgain(http);
   guardRoutes(http, services);
   await http.register(swagger, {
-    openapi: { openapi: "3.1.0", info: { title: "Portal service", version: API_VERSION }, components: { securitySchemes: { session: { type: "http", scheme: "bearer" } } } },
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Portal service", version: API_VERSION },
+      components: { securitySchemes: { session: { type: "http", scheme: "bearer" } } },
+    },
     transform: (described) => {
       const { schema, url } = jsonSchemaTransform(described);
       const { route } = described;
@@ -146,7 +197,8 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   await typed.register(reportRoutes, { services, metrics });
   await typed.register(telemetryRoutes, { services, metrics });
   await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
-  // A connection that is kept after its answer would keep the process, once it stops, until it is cut.
+  // A connection that is kept after its answer would keep the process, once it stops, until it is
+  // cut.
   const unused = unusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
     if (stopping.signal.aborted) void reply.header("connection", "close");
@@ -181,7 +233,10 @@ export async function buildApp(env: Env, { logStream, now = () => new Date(), wa
   }
 }
 
-/** Connections that were opened ahead and have sent nothing: Node counts them as busy, so that closing would wait for them. */
+/**
+ * Connections that were opened ahead and have sent nothing: Node counts them as busy, so that
+ * closing would wait for them.
+ */
 function unusedConnections(server: Server): () => readonly Socket[] {
   const connections = new Set<Socket>();
   server.on("connection", (connection) => {

@@ -1,7 +1,12 @@
 import { EnvironmentError, parseEnv } from "./env.ts";
 import { serviceVariables } from "./testing/service.ts";
 
-const variables = () => serviceVariables("http://localhost:3001/realms/relicario", "postgresql://user:hidden@127.0.0.1:5432/relicario", "/tmp/objects");
+const variables = () =>
+  serviceVariables(
+    "http://localhost:3001/realms/relicario",
+    "postgresql://user:hidden@127.0.0.1:5432/relicario",
+    "/tmp/objects",
+  );
 
 const messageOf = (given: Record<string, string | undefined>): string => {
   try {
@@ -33,13 +38,30 @@ describe("parseEnv", () => {
   });
 
   it("takes an empty name for none, as containers pass it on", async () => {
-    const env = parseEnv({ ...(await variables()), IDP_ADMIN: "", BILLING_URL: "", BILLING_TOKEN: "", OPERATOR_EMAIL: "" });
-    expect([env.IDP_ADMIN, env.BILLING_URL, env.BILLING_TOKEN, env.OPERATOR_EMAIL]).toEqual([undefined, undefined, undefined, undefined]);
+    const env = parseEnv({
+      ...(await variables()),
+      IDP_ADMIN: "",
+      BILLING_URL: "",
+      BILLING_TOKEN: "",
+      OPERATOR_EMAIL: "",
+    });
+    expect([env.IDP_ADMIN, env.BILLING_URL, env.BILLING_TOKEN, env.OPERATOR_EMAIL]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("lists every missing and every wrong name in one line, without a value", async () => {
     const { DATABASE_URL: _, ...given } = await variables();
-    const message = messageOf({ ...given, RECORD_KEY: "tooshort", API_PORT: "99999", SESSION_KEYS: "{broken", PUBLIC_ORIGIN: "http://localhost:3000/path" });
+    const message = messageOf({
+      ...given,
+      RECORD_KEY: "tooshort",
+      API_PORT: "99999",
+      SESSION_KEYS: "{broken",
+      PUBLIC_ORIGIN: "http://localhost:3000/path",
+    });
     expect(message).not.toContain("\n");
     expect(message).toContain("DATABASE_URL is missing");
     for (const name of ["RECORD_KEY", "API_PORT", "SESSION_KEYS", "PUBLIC_ORIGIN"]) expect(message).toContain(name);

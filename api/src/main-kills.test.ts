@@ -12,7 +12,11 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const post = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
-  fetch(`${address}${path}`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
+  fetch(`${address}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
 
 describe("the process", () => {
   it("loses nothing that it confirmed and leaves nothing half published when it is killed at any moment", async () => {
@@ -44,7 +48,10 @@ describe("the process", () => {
       running = await service.start();
       // The device sends the same call again: first time or repeat, the answer is the same.
       const again = await post(running.address, "/secrets/store", await service.signIn(running.address, subject), body);
-      expect([again.status, await again.json()]).toEqual([200, { secret_db_id: body.secret_db_id, version: 1, state_rev: body.keyring.state_rev }]);
+      expect([again.status, await again.json()]).toEqual([
+        200,
+        { secret_db_id: body.secret_db_id, version: 1, state_rev: body.keyring.state_rev },
+      ]);
       confirm(person, body.keyring);
       confirmed.set(body.secret_db_id, body.content);
     }
@@ -54,7 +61,9 @@ describe("the process", () => {
     const page = SecretPage.parse(await list.json());
     expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmed.keys()].sort());
     for (const [id, content] of confirmed) {
-      const got = SecretContent.parse(await (await post(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json());
+      const got = SecretContent.parse(
+        await (await post(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
+      );
       expect(got.content).toBe(content);
     }
     // Each file is a published version's, or is written down as loose and will be collected.

@@ -15,13 +15,19 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const post = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
-  fetch(`${address}${path}`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${token}` }, body: JSON.stringify(body) });
+  fetch(`${address}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  });
 
 describe("the process", () => {
   it("says in one line what is missing, and ends", async () => {
     delete service.variables["DATABASE_URL"];
     service.variables["RECORD_KEY"] = "short";
-    await expect(service.start()).rejects.toThrow(/^it ended: The service cannot start: DATABASE_URL is missing; RECORD_KEY is not 32 bytes in base64url\n$/);
+    await expect(service.start()).rejects.toThrow(
+      /^it ended: The service cannot start: DATABASE_URL is missing; RECORD_KEY is not 32 bytes in base64url\n$/,
+    );
   });
 
   it("brings the database to its schema by the address that is for that, and works by the other", async () => {

@@ -30,7 +30,8 @@ async function main(): Promise<void> {
   const port = address === null || typeof address === "string" ? env.API_PORT : address.port;
   process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
   sweep();
-  // Where Node has --expose-gc: gives back the 120 MB that starting left and V8 keeps while nobody calls.
+  // Where Node has --expose-gc: gives back the 120 MB that starting left and V8 keeps while nobody
+  // calls.
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 

@@ -1,6 +1,7 @@
 /**
- * What somebody may want of a kit that lies about: to change it unseen, to have a title or a file name run, to have it call somewhere.
- * Tried on the file from the disk, without a network, in Chromium and in Firefox, and by the command line.
+ * What somebody may want of a kit that lies about: to change it unseen, to have a title or a file
+ * name run, to have it call somewhere. Tried on the file from the disk, without a network, in
+ * Chromium and in Firefox, and by the command line.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,7 +26,8 @@ type Tab = Awaited<ReturnType<Browser["newPage"]>>;
 const browsers = ["Chromium", "Firefox"] as const satisfies readonly BrowserName[];
 
 /** Whom browsers ask by themselves, whatever is open: for the time, for updates, for lists. */
-const makers = /^(GET|POST|CONNECT) (https?:\/\/)?([a-z0-9-]+\.)*(mozilla\.(com|net|org)|google\.com|googleapis\.com|gvt1\.com)[:/]/;
+const makers =
+  /^(GET|POST|CONNECT) (https?:\/\/)?([a-z0-9-]+\.)*(mozilla\.(com|net|org)|google\.com|googleapis\.com|gvt1\.com)[:/]/;
 
 interface OfflineBrowser {
   readonly browser: Browser;
@@ -34,11 +36,15 @@ interface OfflineBrowser {
   readonly close: () => Promise<void>;
 }
 
-/** The network is off by force: all that the browser sends, to loopback too, ends at a proxy that answers nothing and notes it. */
+/**
+ * The network is off by force: all that the browser sends, to loopback too, ends at a proxy that
+ * answers nothing and notes it.
+ */
 async function offlineBrowser(name: BrowserName, downloads: string): Promise<OfflineBrowser> {
   const proxy = await DeadProxy.start();
   const browser = await start(name, { proxy: proxy.address, downloads });
-  if (browser === null) throw new Error(`There is no ${name}: install it, or name one with RELICARIO_${name.toUpperCase()}.`);
+  if (browser === null)
+    throw new Error(`There is no ${name}: install it, or name one with RELICARIO_${name.toUpperCase()}.`);
   return {
     browser,
     asked: () => proxy.asked().filter((line) => !makers.test(line)),
@@ -54,7 +60,10 @@ interface Shown {
   readonly passphrase: string;
 }
 
-/** Opens a file as a person would, and shows it a picture. `seen` also gets what the page asked for and which dialogs it opened. */
+/**
+ * Opens a file as a person would, and shows it a picture. `seen` also gets what the page asked for
+ * and which dialogs it opened.
+ */
 async function showTo(browser: Browser, file: string, { picture, passphrase }: Shown, seen: string[]): Promise<Tab> {
   const page = await browser.newPage();
   page.on("request", (request) => {
@@ -70,19 +79,34 @@ async function showTo(browser: Browser, file: string, { picture, passphrase }: S
   await (input as unknown as { uploadFile: (path: string) => Promise<void> }).uploadFile(picture);
   await page.type("#passphrase", passphrase);
   await page.click("button[type=submit]");
-  await page.waitForFunction(() => document.querySelector("article") !== null || (document.querySelector("[role=alert]")?.textContent ?? "") !== "", { timeout: 120_000 });
+  await page.waitForFunction(
+    () =>
+      document.querySelector("article") !== null || (document.querySelector("[role=alert]")?.textContent ?? "") !== "",
+    { timeout: 120_000 },
+  );
   return page;
 }
 
-/** Texts of the opened secrets by their titles, revealed, and names of the opened files; null when the kit was not opened. */
+/**
+ * Texts of the opened secrets by their titles, revealed, and names of the opened files; null when
+ * the kit was not opened.
+ */
 function contentsOf(page: Tab): Promise<Readonly<Record<string, string>> | null> {
   return page.evaluate(async () => {
     const secrets = [...document.querySelectorAll("article")];
     if (secrets.length === 0) return null;
     for (const button of document.querySelectorAll<HTMLButtonElement>("article button[aria-expanded]")) button.click();
-    const contentOf = (secret: Element) => (secret.querySelector("button[aria-expanded]") === null ? secret.querySelector("dd") : secret.querySelector("pre"))?.textContent ?? null;
-    const shown = () => secrets.map((secret) => [secret.querySelector("h3")?.textContent ?? "", contentOf(secret)] as const);
-    while (shown().some(([, content], at) => content === null && secrets[at]?.querySelector(".error:not(:empty)") === null)) await new Promise((resolve) => requestAnimationFrame(resolve));
+    const contentOf = (secret: Element) =>
+      (secret.querySelector("button[aria-expanded]") === null
+        ? secret.querySelector("dd")
+        : secret.querySelector("pre")
+      )?.textContent ?? null;
+    const shown = () =>
+      secrets.map((secret) => [secret.querySelector("h3")?.textContent ?? "", contentOf(secret)] as const);
+    while (
+      shown().some(([, content], at) => content === null && secrets[at]?.querySelector(".error:not(:empty)") === null)
+    )
+      await new Promise((resolve) => requestAnimationFrame(resolve));
     return Object.fromEntries(shown().map(([title, content]) => [title, content ?? ""]));
   });
 }
@@ -99,7 +123,9 @@ const textOf = (page: Tab): Promise<string> => page.evaluate(() => document.body
 /** What lies in a folder, by name, with its content. */
 async function filesIn(folder: string): Promise<Record<string, string>> {
   const names = await readdir(folder, { recursive: true });
-  return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(path.join(folder, name), "utf8")] as const)));
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(path.join(folder, name), "utf8")] as const)),
+  );
 }
 
 test("somebody wants what is written in a kit to run, to call out, or a changed kit to open", async ({ page }) => {
@@ -107,14 +133,23 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
   const outside = "http://127.0.0.1:8123";
   const attack = `</script><script>document.title="owned";fetch("${outside}/script")</script><img src="${outside}/image" onerror="document.title='owned'">`;
   const secret = { title: `${attack}${sentinel()}`.slice(0, 200), text: `${attack} ${sentinel()}` };
-  const files = Object.keys(hostileNames).map((name, at): NewFile => ({ title: `<i>${String(at)}</i> \u202e${sentinel()}`, name, content: Buffer.from(`${attack} ${String(at)}`) }));
+  const files = Object.keys(hostileNames).map((name, at): NewFile => ({
+    title: `<i>${String(at)}</i> \u202e${sentinel()}`,
+    name,
+    content: Buffer.from(`${attack} ${String(at)}`),
+  }));
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   const passphrase = `four words and ${sentinel()}`;
   const shown: Shown = { picture: path.join(folder, "sent.jpg"), passphrase };
   await writeFile(shown.picture, (await messengerCopies["1280 pixels, quality 75"](photographs.small)).buffer);
 
   await signUp(page, newAccount());
-  await protect(page, { text: secret.text, title: secret.title, tags: [], image: { file: photographs.small, passphrase } });
+  await protect(page, {
+    text: secret.text,
+    title: secret.title,
+    tags: [],
+    image: { file: photographs.small, passphrase },
+  });
   await answerDevice(page, "My own device");
   for (const file of files) await protectFile(page, file);
   const kit = await makeKit(page, folder, photographs.small, passphrase);
@@ -138,7 +173,8 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
         expect(await opened.title()).toBe("Kit for opening secrets");
         expect(seen).toEqual([]);
 
-        // What a page does ask for is noted, on loopback too: the record can fail. Nothing else is in it.
+        // What a page does ask for is noted, on loopback too: the record can fail. Nothing else is
+        // in it.
         await opened.goto(`${outside}/asked`).catch(() => undefined);
         expect([...new Set(asked())]).toEqual([`GET ${outside}/asked HTTP/1.1`]);
       } finally {
@@ -150,7 +186,10 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
   await test.step("by the command line every file has a safe name, and a terminal is told text alone", async () => {
     const out = path.join(folder, "out");
     await mkdir(out);
-    const { code, said, complained } = await relicarioOpen([kit.file, shown.picture, "--passphrase-stdin", "--out", out], { folder, input: passphrase });
+    const { code, said, complained } = await relicarioOpen(
+      [kit.file, shown.picture, "--passphrase-stdin", "--out", out],
+      { folder, input: passphrase },
+    );
     expect({ code, complained }).toEqual({ code: 0, complained: "" });
     expect(said.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(await filesIn(out)).toEqual({ ...saved, "secret.txt": secret.text });
@@ -194,7 +233,11 @@ test("somebody wants what is written in a kit to run, to call out, or a changed 
           const tab = await showTo(browser, file, shown, seen);
           const contents = await contentsOf(tab);
           expect([place, seen]).toEqual([place, []]);
-          if (contents === null) expect([place, await textOf(tab)]).toEqual([place, expect.stringMatching(/was changed or is damaged|cannot open the kit|cannot be read/)]);
+          if (contents === null)
+            expect([place, await textOf(tab)]).toEqual([
+              place,
+              expect.stringMatching(/was changed or is damaged|cannot open the kit|cannot be read/),
+            ]);
           else expect([place, contents]).toEqual([place, right]);
           if (contents !== null) opened.push(place);
           await tab.close();

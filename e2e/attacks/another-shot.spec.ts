@@ -1,4 +1,7 @@
-/** Somebody was at the same place and took the same scene: the picture of a stranger, or of the person on another day. */
+/**
+ * Somebody was at the same place and took the same scene: the picture of a stranger, or of the
+ * person on another day.
+ */
 import { readFile } from "node:fs/promises";
 
 import { expect, test } from "@playwright/test";
@@ -14,9 +17,12 @@ for (const name of ["small", "friends", "sunset"] as const) {
     const engine = await loadEngineInNode();
     const file = photographs[name];
     const { sketch } = await engine.enrol(new Uint8Array(await readFile(file)), []);
-    const outcomeOf = async (moved: Moved): Promise<string> => (await engine.recover(new Uint8Array((await anotherShot(file, moved)).buffer), [sketch])).outcome;
+    const outcomeOf = async (moved: Moved): Promise<string> =>
+      (await engine.recover(new Uint8Array((await anotherShot(file, moved)).buffer), [sketch])).outcome;
 
-    for (const moved of [held, { ...still, aside: held.aside }, { ...still, yaw: 2 * held.yaw }]) expect(await outcomeOf(moved)).toMatch(/^(not_this_picture|too_many_errors)$/);
-    expect(await outcomeOf(still)).toBe("recovered"); // other light, other noise, another file: the movement alone is what refuses
+    for (const moved of [held, { ...still, aside: held.aside }, { ...still, yaw: 2 * held.yaw }])
+      expect(await outcomeOf(moved)).toMatch(/^(not_this_picture|too_many_errors)$/);
+    // other light, other noise, another file: the movement alone is what refuses
+    expect(await outcomeOf(still)).toBe("recovered");
   });
 }

@@ -1,4 +1,7 @@
-/** What whoever fills a team's static server, or the place of the documents, may want: code that nobody signed. */
+/**
+ * What whoever fills a team's static server, or the place of the documents, may want: code that
+ * nobody signed.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
@@ -29,7 +32,11 @@ const area = (page: Page) => page.getByRole("main");
 const profile = (page: Page) => page.getByRole("heading", { name: "Profile" }).first();
 
 /** Nothing of it is in the browser's cache. */
-async function freshPage(browser: Browser, origin: string, account: Account): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
+async function freshPage(
+  browser: Browser,
+  origin: string,
+  account: Account,
+): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
   const context = await browser.newContext({ baseURL: origin });
   const page = await context.newPage();
   await signIn(page, account);
@@ -48,9 +55,16 @@ type Firefox = NonNullable<Awaited<ReturnType<typeof start>>>;
 type FirefoxPage = Awaited<ReturnType<Firefox["newPage"]>>;
 
 /** Shows `tell` a page of somebody who has just signed in. */
-async function inFirefox(origin: string, account: Account, tell: (page: FirefoxPage, browser: Firefox) => Promise<void>): Promise<void> {
+async function inFirefox(
+  origin: string,
+  account: Account,
+  tell: (page: FirefoxPage, browser: Firefox) => Promise<void>,
+): Promise<void> {
   const browser = await start("Firefox");
-  if (browser === null) throw new Error("There is no Firefox to try the attacks in. Install one (Debian: apt-get install firefox-esr), or name one with RELICARIO_FIREFOX.");
+  if (browser === null)
+    throw new Error(
+      "There is no Firefox to try the attacks in. Install one (Debian: apt-get install firefox-esr), or name one with RELICARIO_FIREFOX.",
+    );
   try {
     const page = await browser.newPage();
     await page.setViewport({ width: 1280, height: 900 });
@@ -60,7 +74,7 @@ async function inFirefox(origin: string, account: Account, tell: (page: FirefoxP
     await page.locator("input[autocomplete=username]").fill(account.userName);
     await page.locator("input[type=password]").fill(account.password);
     await page.locator("form button[type=submit]").click();
-    await page.locator("nav a[href=\"/secrets\"]").wait();
+    await page.locator('nav a[href="/secrets"]').wait();
     await tell(page, browser);
   } finally {
     await browser.close();
@@ -70,7 +84,10 @@ async function inFirefox(origin: string, account: Account, tell: (page: FirefoxP
 const goTo = (page: FirefoxPage, path: string): Promise<void> => page.locator(`nav a[href="${path}"]`).click();
 
 async function restIsAliveInFirefox(page: FirefoxPage): Promise<void> {
-  for (const [address, heading] of [["/recived", "Shared with me"], ["/secrets", "Secrets"]] as const) {
+  for (const [address, heading] of [
+    ["/recived", "Shared with me"],
+    ["/secrets", "Secrets"],
+  ] as const) {
     await goTo(page, address);
     await page.locator(`main h1::-p-text(${heading})`).wait();
   }
@@ -79,7 +96,11 @@ async function restIsAliveInFirefox(page: FirefoxPage): Promise<void> {
 /** The chunk of the profile, which is where "Settings" leads. */
 async function lazyChunk(folder: string): Promise<string> {
   for (const file of await readdir(folder)) {
-    if (/^[0-9]+\.js$/.test(file) && (await readFile(path.join(folder, file), "utf8")).includes("/user/validate-username")) return file;
+    if (
+      /^[0-9]+\.js$/.test(file) &&
+      (await readFile(path.join(folder, file), "utf8")).includes("/user/validate-username")
+    )
+      return file;
   }
   throw new Error(`${folder} has no chunk of the profile`);
 }
@@ -90,11 +111,17 @@ async function assetOf(releases: ReturnType<typeof releasesOf>, release: string,
   return found;
 }
 
-/** What is done to the release of settings, so that its area must not work. `make` returns the way back. */
+/**
+ * What is done to the release of settings, so that its area must not work. `make` returns the way
+ * back.
+ */
 interface Attack {
   readonly name: string;
   readonly make: (releases: ReturnType<typeof releasesOf>) => Promise<() => Promise<void>>;
-  /** Without a reload, when it is over; what refuses the whole release is decided at the start of a page. */
+  /**
+   * Without a reload, when it is over; what refuses the whole release is decided at the start of a
+   * page.
+   */
   readonly recovers: boolean;
 }
 
@@ -108,12 +135,20 @@ const changedFile = (kind: string, find: (folder: string) => string | Promise<st
 });
 
 /** Another record in the place of the team's, in a document that the portal signed. */
-const changedRecord = (name: string, sign: (releases: ReturnType<typeof releasesOf>, record: ReleaseRecord, folder: string) => Promise<string>): Attack => ({
+const changedRecord = (
+  name: string,
+  sign: (releases: ReturnType<typeof releasesOf>, record: ReleaseRecord, folder: string) => Promise<string>,
+): Attack => ({
   name,
   make: async (releases) => {
     const release = await releases.stable("settings");
     const { release_records: records } = await releases.document();
-    return releases.replaceDocument({ release_records: { ...records, [release]: await sign(releases, await releases.recordOf(release), releases.folderOf(release)) } });
+    return releases.replaceDocument({
+      release_records: {
+        ...records,
+        [release]: await sign(releases, await releases.recordOf(release), releases.folderOf(release)),
+      },
+    });
   },
   recovers: false,
 });
@@ -127,9 +162,18 @@ const attacks: readonly Attack[] = [
     const { [await lazyChunk(folder)]: _hash, ...files } = record.files;
     return releases.signRecord("settings", { ...record, files });
   }),
-  changedRecord("a record signed by a key of nobody", (releases, record) => releases.signRecord("settings", record, strangersKey())),
-  changedRecord("a record signed by another key under the team's name", async (releases, record) => releases.signRecord("settings", record, strangersKey((await releases.teamKey("settings")).kid))),
-  changedRecord("a manifest that points to another origin", (releases, record) => releases.signRecord("settings", { ...record, federation: { ...record.federation, metaData: { publicPath: "https://evil.example/" } } })),
+  changedRecord("a record signed by a key of nobody", (releases, record) =>
+    releases.signRecord("settings", record, strangersKey()),
+  ),
+  changedRecord("a record signed by another key under the team's name", async (releases, record) =>
+    releases.signRecord("settings", record, strangersKey((await releases.teamKey("settings")).kid)),
+  ),
+  changedRecord("a manifest that points to another origin", (releases, record) =>
+    releases.signRecord("settings", {
+      ...record,
+      federation: { ...record.federation, metaData: { publicPath: "https://evil.example/" } },
+    }),
+  ),
 ];
 
 for (const { name, make, recovers } of attacks) {
@@ -167,20 +211,29 @@ for (const { name, make, recovers } of attacks) {
   });
 }
 
-test("one byte more in the vault's worker: no vault is started, and the rest works", async ({ browser, portal, account }) => {
+test("one byte more in the vault's worker: no vault is started, and the rest works", async ({
+  browser,
+  portal,
+  account,
+}) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
   const restore = await releases.tamper(release, await assetOf(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
   const { page, context } = await freshPage(browser, portal.origin, account);
   await navigation(page).getByRole("link", { name: "Secrets", exact: true }).click();
-  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({ timeout: 60_000 });
+  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
+    timeout: 60_000,
+  });
   await navigation(page).getByRole("link", { name: "Settings" }).click();
   await expect(profile(page)).toBeVisible();
   await context.close();
   await restore();
 });
 
-test("one byte more in the vault's worker, in Firefox: no vault is started, and the rest works", async ({ portal, account }) => {
+test("one byte more in the vault's worker, in Firefox: no vault is started, and the rest works", async ({
+  portal,
+  account,
+}) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
   const restore = await releases.tamper(release, await assetOf(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
@@ -196,7 +249,10 @@ test("one byte more in the vault's worker, in Firefox: no vault is started, and 
   }
 });
 
-test("one byte more in the engine's WASM, in Firefox: no picture is tried, and the rest works", async ({ portal, account }) => {
+test("one byte more in the engine's WASM, in Firefox: no picture is tried, and the rest works", async ({
+  portal,
+  account,
+}) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
   const restore = await releases.tamper(release, await assetOf(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
@@ -213,7 +269,11 @@ test("one byte more in the engine's WASM, in Firefox: no picture is tried, and t
   }
 });
 
-test("one byte more in the engine's WASM: no picture is tried, the rest works, and trying again brings it back", async ({ browser, portal, account }) => {
+test("one byte more in the engine's WASM: no picture is tried, the rest works, and trying again brings it back", async ({
+  browser,
+  portal,
+  account,
+}) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
   const restore = await releases.tamper(release, await assetOf(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
@@ -223,7 +283,9 @@ test("one byte more in the engine's WASM: no picture is tried, the rest works, a
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
   };
   await choosePicture();
-  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({ timeout: 60_000 });
+  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
+    timeout: 60_000,
+  });
   await restIsAlive(page);
   await restore();
   await choosePicture();
@@ -231,7 +293,11 @@ test("one byte more in the engine's WASM: no picture is tried, the rest works, a
   await context.close();
 });
 
-test("one byte more in the stylesheet: it is not applied, and the portal works", async ({ browser, portal, account }) => {
+test("one byte more in the stylesheet: it is not applied, and the portal works", async ({
+  browser,
+  portal,
+  account,
+}) => {
   const { page, context } = await freshPage(browser, portal.origin, account);
   const applied = () => page.evaluate(() => [...document.styleSheets].filter(({ href }) => href !== null).length);
   expect(await applied()).toBe(1); // the host's; remotes have none
@@ -257,12 +323,24 @@ for (const [kind, change, words, key] of [
   ["that holds longer than a week", () => ({ not_after: from(30) }), notSigned],
   ["that is expired", () => ({ issued_at: from(-3), not_after: from(-1) }), "is out of date"],
   ["that is older", ({ sequence }: Document) => ({ sequence: sequence - 1 }), "an older description of its parts"],
-] as readonly (readonly [string, (now: Document) => Partial<Document>, string, ((kid: string) => ReturnType<typeof strangersKey>)?])[]) {
-  test(`a document ${kind}: an open page goes on, and a new one says why it does not start`, async ({ browser, portal, account }) => {
+] as readonly (readonly [
+  string,
+  (now: Document) => Partial<Document>,
+  string,
+  ((kid: string) => ReturnType<typeof strangersKey>)?,
+])[]) {
+  test(`a document ${kind}: an open page goes on, and a new one says why it does not start`, async ({
+    browser,
+    portal,
+    account,
+  }) => {
     const releases = releasesOf(portal);
     const now = await releases.document();
     const { page, context } = await freshPage(browser, portal.origin, account);
-    const restore = await releases.replaceDocument({ sequence: now.sequence + 1, ...change(now) }, key?.((await releases.portalKey()).kid));
+    const restore = await releases.replaceDocument(
+      { sequence: now.sequence + 1, ...change(now) },
+      key?.((await releases.portalKey()).kid),
+    );
     await restIsAlive(page);
     await navigation(page).getByRole("link", { name: "Settings" }).click();
     await expect(profile(page)).toBeVisible();
@@ -275,11 +353,17 @@ for (const [kind, change, words, key] of [
     await context.close();
   });
 
-  test(`a document ${kind}, in Firefox: an open page goes on, and a new one says why it does not start`, async ({ portal, account }) => {
+  test(`a document ${kind}, in Firefox: an open page goes on, and a new one says why it does not start`, async ({
+    portal,
+    account,
+  }) => {
     const releases = releasesOf(portal);
     await inFirefox(portal.origin, account, async (page, browser) => {
       const now = await releases.document();
-      const restore = await releases.replaceDocument({ sequence: now.sequence + 1, ...change(now) }, key?.((await releases.portalKey()).kid));
+      const restore = await releases.replaceDocument(
+        { sequence: now.sequence + 1, ...change(now) },
+        key?.((await releases.portalKey()).kid),
+      );
       try {
         await restIsAliveInFirefox(page);
         const another = await browser.newPage();
@@ -316,13 +400,31 @@ test("script that nobody signed is not started by code that runs in the page", a
         document.head.append(script);
       });
     return {
-      signedWithoutHash: await outcome(append((script) => { script.src = signed; })),
-      notSigned: await outcome(append((script) => { script.src = "/r/secrets/other.js"; })),
-      inline: await outcome(() => { document.createElement("script").text = "1"; }),
-      html: await outcome(() => { document.createElement("div").innerHTML = "<b>1</b>"; }),
+      signedWithoutHash: await outcome(
+        append((script) => {
+          script.src = signed;
+        }),
+      ),
+      notSigned: await outcome(
+        append((script) => {
+          script.src = "/r/secrets/other.js";
+        }),
+      ),
+      inline: await outcome(() => {
+        document.createElement("script").text = "1";
+      }),
+      html: await outcome(() => {
+        document.createElement("div").innerHTML = "<b>1</b>";
+      }),
       worker: await outcome(() => new Worker(signed)),
     };
   }, `${portal.origin}/r/secrets/${release}/remote.js`);
-  expect(attempts).toEqual({ signedWithoutHash: "NotLoaded", notSigned: "TypeError", inline: "TypeError", html: "TypeError", worker: "TypeError" });
+  expect(attempts).toEqual({
+    signedWithoutHash: "NotLoaded",
+    notSigned: "TypeError",
+    inline: "TypeError",
+    html: "TypeError",
+    worker: "TypeError",
+  });
   await context.close();
 });

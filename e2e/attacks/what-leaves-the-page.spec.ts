@@ -1,6 +1,6 @@
 /**
- * Whoever reads all that the browser sends wants the picture, or what hangs on it: while the camera takes one, while a secret is
- * protected with it, while a kit is made, and while it is recovered.
+ * Whoever reads all that the browser sends wants the picture, or what hangs on it: while the camera
+ * takes one, while a secret is protected with it, while a kit is made, and while it is recovered.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,14 +20,26 @@ import { RecordingProxy } from "../support/recording-proxy.ts";
 import { relicarioOpen } from "../support/relicario-open.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-test("somebody reads every request: finds nothing of a picture from the camera, of its keys, or of a kit", async ({ portal }) => {
+test("somebody reads every request: finds nothing of a picture from the camera, of its keys, or of a kit", async ({
+  portal,
+}) => {
   test.setTimeout(600_000);
-  const typed = { passphrase: `four words and ${sentinel()}`, content: `legal winner ${sentinel()} thank year`, title: `Wallet ${sentinel()}`, "words on the kit": `drawer ${sentinel()}` };
+  const typed = {
+    passphrase: `four words and ${sentinel()}`,
+    content: `legal winner ${sentinel()} thank year`,
+    title: `Wallet ${sentinel()}`,
+    "words on the kit": `drawer ${sentinel()}`,
+  };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-camera-"));
   const taken = path.join(folder, "taken.jpg");
   const proxy = await RecordingProxy.start();
   const strangers = new Set<string>();
-  const profile = await newRecordedProfile(proxy, portal.origin, strangers, cameraArguments(await cameraFilm(photographs.mountains, folder)));
+  const profile = await newRecordedProfile(
+    proxy,
+    portal.origin,
+    strangers,
+    cameraArguments(await cameraFilm(photographs.mountains, folder)),
+  );
   const page = profile.context.pages()[0] ?? (await profile.context.newPage());
 
   await test.step("a person takes a picture and protects a secret with it", async () => {
@@ -40,7 +52,10 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 90_000 });
     await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(typed.passphrase);
     await page.getByRole("textbox", { name: "Passphrase again" }).fill(typed.passphrase);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the picture" }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the picture" }).click(),
+    ]);
     await download.saveAs(taken);
     await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
     await page.getByLabel("Your secret").fill(typed.content);
@@ -61,14 +76,26 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
     expect(await revealed(page)).toBe(typed.content);
   });
 
-  const { imageSecret, imageRoot, openerSeed, accountKey, sketch, secrets } = await keysOfAPerson(page, { file: taken, passphrase: typed.passphrase });
+  const { imageSecret, imageRoot, openerSeed, accountKey, sketch, secrets } = await keysOfAPerson(page, {
+    file: taken,
+    passphrase: typed.passphrase,
+  });
   await profile.close();
-  const text = (name: string, bytes: Uint8Array | string): Needle => ({ name, kind: "text", bytes: Buffer.from(bytes) });
+  const text = (name: string, bytes: Uint8Array | string): Needle => ({
+    name,
+    kind: "text",
+    bytes: Buffer.from(bytes),
+  });
   const needles: Needle[] = [
     ...Object.entries({ imageSecret, imageRoot, openerSeed, accountKey }).map(([name, bytes]) => text(name, bytes)),
-    ...["identity", "sign", "inner", "label", "book", "shares", "requests", "state"].map((label) => text(`${label} key`, derived(accountKey, `relicario/v1/${label}`))),
+    ...["identity", "sign", "inner", "label", "book", "shares", "requests", "state"].map((label) =>
+      text(`${label} key`, derived(accountKey, `relicario/v1/${label}`)),
+    ),
     text("identity of the picture", identityOf(openerSeed)),
-    ...secrets.flatMap(({ contentIdentity }) => [text("identity of the content", contentIdentity), text("seed of the content's identity", seedOf(contentIdentity))]),
+    ...secrets.flatMap(({ contentIdentity }) => [
+      text("identity of the content", contentIdentity),
+      text("seed of the content's identity", seedOf(contentIdentity)),
+    ]),
     text("an age identity", "AGE-SECRET-KEY-"),
     ...Object.entries(typed).map(([name, value]) => text(name, /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value)),
     { name: "sketch of the picture", kind: "runs", bytes: sketch },
@@ -88,7 +115,12 @@ test("somebody reads every request: finds nothing of a picture from the camera, 
       const middle = Math.floor(bytes.length / 2);
       const part = Buffer.from(bytes.length > 4096 ? bytes.subarray(middle, middle + 1024) : bytes);
       for (const sent of [part, part.toString("base64"), part.toString("base64url"), part.toString("hex")]) {
-        expect(search.search(Buffer.concat([Buffer.from("POST /api "), Buffer.from(sent), Buffer.from("\r\n")]), "planted").map(({ needle }) => needle), name).toContain(name);
+        expect(
+          search
+            .search(Buffer.concat([Buffer.from("POST /api "), Buffer.from(sent), Buffer.from("\r\n")]), "planted")
+            .map(({ needle }) => needle),
+          name,
+        ).toContain(name);
       }
     }
     proxy.plant(imageSecret);

@@ -26,18 +26,30 @@ const program = (module: string): string => `
 `;
 
 /**
- * Starts the portal of a checkout by that checkout's own tools, with data of its own. It is built first where it is not.
+ * Starts the portal of a checkout by that checkout's own tools, with data of its own. It is built
+ * first where it is not.
  * @throws Error when the folder is no installed checkout, or its portal does not start
  */
 export async function startCheckout(folder: string): Promise<StartedCheckout> {
   const module = path.join(folder, "tooling/src/start/portal.ts");
-  if (!existsSync(module) || !existsSync(path.join(folder, "node_modules"))) throw new Error(`${folder} is no checkout that is installed`);
+  if (!existsSync(module) || !existsSync(path.join(folder, "node_modules")))
+    throw new Error(`${folder} is no checkout that is installed`);
   const dataDir = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--input-type=module", "-e", program(pathToFileURL(module).href), dataDir], {
-    cwd: folder,
-    stdio: ["pipe", "pipe", "inherit"],
-    detached: true, // Ctrl-C reaches the bench alone: its end closes the input, and the portal stops in order
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      "--disable-warning=ExperimentalWarning",
+      "--input-type=module",
+      "-e",
+      program(pathToFileURL(module).href),
+      dataDir,
+    ],
+    {
+      cwd: folder,
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: true, // Ctrl-C reaches the bench alone: its end closes the input, and the portal stops in order
+    },
+  );
   const ended = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.stdin.end();
@@ -53,5 +65,7 @@ export async function startCheckout(folder: string): Promise<StartedCheckout> {
 
 /** Names of the remotes that a checkout has. */
 export function remotesOf(folder: string): string[] {
-  return readdirSync(folder).filter((name) => name.startsWith("remote-")).map((name) => name.slice("remote-".length));
+  return readdirSync(folder)
+    .filter((name) => name.startsWith("remote-"))
+    .map((name) => name.slice("remote-".length));
 }

@@ -1,6 +1,6 @@
 /**
- * The story of `large-file.spec.ts` with 1 GiB: `pnpm bench:files [mebibytes]`. The last line is JSON; the exit code is not
- * zero when the story fails or a budget is missed.
+ * The story of `large-file.spec.ts` with 1 GiB: `pnpm bench:files [mebibytes]`. The last line is
+ * JSON; the exit code is not zero when the story fails or a budget is missed.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -12,7 +12,11 @@ import { z } from "zod";
 
 /** Bytes, which the story itself holds; milliseconds. */
 const limits = { heap: 150_000_000, longest_task: 50 } as const;
-const Figures = z.looseObject({ send_longest_task: z.number(), resume_longest_task: z.number(), save_longest_task: z.number() });
+const Figures = z.looseObject({
+  send_longest_task: z.number(),
+  resume_longest_task: z.number(),
+  save_longest_task: z.number(),
+});
 const mebibytes = process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? "1024";
 const e2e = path.join(import.meta.dirname, "..");
 const folder = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
@@ -29,9 +33,15 @@ try {
       resolve(code === 0);
     });
   });
-  const written: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null); // null: it ended before anything was measured
+  // null: it ended before anything was measured
+  const written: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null);
   const { data: figures = null } = Figures.safeParse(written);
-  const ok = passed && figures !== null && [figures.send_longest_task, figures.resume_longest_task, figures.save_longest_task].every((task) => task <= limits.longest_task);
+  const ok =
+    passed &&
+    figures !== null &&
+    [figures.send_longest_task, figures.resume_longest_task, figures.save_longest_task].every(
+      (task) => task <= limits.longest_task,
+    );
   console.log(JSON.stringify({ bench: "files", ok, figures, limits }));
   process.exitCode = ok ? 0 : 1;
 } finally {

@@ -3,7 +3,9 @@ import { z } from "zod";
 
 /** Of V8's heap snapshots: nodes stand in one list, each with as many numbers as it has fields. */
 const Snapshot = z.object({
-  snapshot: z.object({ meta: z.object({ node_fields: z.array(z.string()), node_types: z.tuple([z.array(z.string())], z.unknown()) }) }),
+  snapshot: z.object({
+    meta: z.object({ node_fields: z.array(z.string()), node_types: z.tuple([z.array(z.string())], z.unknown()) }),
+  }),
   nodes: z.array(z.number()),
   strings: z.array(z.string()),
 });
@@ -12,9 +14,9 @@ const Snapshot = z.object({
 const ofMeasuring = "blink::NetworkResourcesData";
 
 /**
- * Bytes of all that a page holds, after collecting, but compiled code with its feedback and tables: objects, arrays, closures, strings
- * and the like of its scripts, the browser's objects for them (elements, detached ones too, styles, notes of shifts and frames), array
- * buffers and WASM.
+ * Bytes of all that a page holds, after collecting, but compiled code with its feedback and tables:
+ * objects, arrays, closures, strings and the like of its scripts, the browser's objects for them
+ * (elements, detached ones too, styles, notes of shifts and frames), array buffers and WASM.
  */
 export async function heldBytes(devtools: CDPSession): Promise<number> {
   const chunks: string[] = [];
@@ -25,11 +27,15 @@ export async function heldBytes(devtools: CDPSession): Promise<number> {
   await devtools.send("HeapProfiler.takeHeapSnapshot", { reportProgress: false });
   devtools.off("HeapProfiler.addHeapSnapshotChunk", take);
   const { snapshot, nodes, strings } = Snapshot.parse(JSON.parse(chunks.join("")));
-  const { node_fields: fields, node_types: [types] } = snapshot.meta;
+  const {
+    node_fields: fields,
+    node_types: [types],
+  } = snapshot.meta;
   const [type, name, size] = [fields.indexOf("type"), fields.indexOf("name"), fields.indexOf("self_size")];
   let sum = 0;
   for (let at = 0; at < nodes.length; at += fields.length) {
-    const isHeld = types[nodes[at + type] ?? -1] !== "code" && strings[nodes[at + name] ?? -1]?.startsWith(ofMeasuring) !== true;
+    const isHeld =
+      types[nodes[at + type] ?? -1] !== "code" && strings[nodes[at + name] ?? -1]?.startsWith(ofMeasuring) !== true;
     if (isHeld) sum += nodes[at + size] ?? 0;
   }
   return sum;

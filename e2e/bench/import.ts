@@ -1,9 +1,10 @@
 /**
- * How an import and an export of many go: `pnpm bench:import [items] [secrets]`. The whole portal as built and a real Chromium. A
- * file of 5,000 logins is imported into an empty account: time from the picture shown to the last item stored. In another account
- * 1,000 secrets are imported, exported, and the archive is opened by the commands of its own README: with Go's age where Go is
- * there, else by typage. Memory is that of the page and all its workers when they held most. The last line is JSON; fails when a
- * limit is missed.
+ * How an import and an export of many go: `pnpm bench:import [items] [secrets]`. The whole portal
+ * as built and a real Chromium. A file of 5,000 logins is imported into an empty account: time from
+ * the picture shown to the last item stored. In another account 1,000 secrets are imported,
+ * exported, and the archive is opened by the commands of its own README: with Go's age where Go is
+ * there, else by typage. Memory is that of the page and all its workers when they held most. The
+ * last line is JSON; fails when a limit is missed.
  */
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -57,9 +58,21 @@ try {
   };
   const machine = { processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}`, load: loadavg()[0] ?? 0 };
   console.log(`${machine.processor}, load ${machine.load.toFixed(1)}`);
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(32)}${typeof value === "number" ? value.toFixed(1).padStart(10) : value}`);
-  const ok = figures.store_s < limits.store_s && figures.import_mb < limits.import_mb && figures.export_mb < limits.export_mb && figures.opened === fewer;
-  console.log(JSON.stringify({ bench: "import", ok, figures: { ...figures, import_parts: imported.parts, export_parts: exportParts, ...machine }, limits }));
+  for (const [name, value] of Object.entries(figures))
+    console.log(`${name.padEnd(32)}${typeof value === "number" ? value.toFixed(1).padStart(10) : value}`);
+  const ok =
+    figures.store_s < limits.store_s &&
+    figures.import_mb < limits.import_mb &&
+    figures.export_mb < limits.export_mb &&
+    figures.opened === fewer;
+  console.log(
+    JSON.stringify({
+      bench: "import",
+      ok,
+      figures: { ...figures, import_parts: imported.parts, export_parts: exportParts, ...machine },
+      limits,
+    }),
+  );
   process.exitCode = ok ? 0 : 1;
 } finally {
   await browser.close();
@@ -68,10 +81,28 @@ try {
 }
 
 /** A new account begins with a file of so many logins; gives its page, at the list. */
-async function importMany(by: Browser, count: number): Promise<{ readonly page: Page; readonly read_s: number; readonly store_s: number; readonly import_mb: number; readonly parts: Parts }> {
+async function importMany(
+  by: Browser,
+  count: number,
+): Promise<{
+  readonly page: Page;
+  readonly read_s: number;
+  readonly store_s: number;
+  readonly import_mb: number;
+  readonly parts: Parts;
+}> {
   const file = path.join(folder, `logins-${String(count)}.json`);
-  await writeFile(file, JSON.stringify({ encrypted: false, folders: [{ id: "f1", name: "Work" }], items: Array.from({ length: count }, (_, index) => loginOf(index)) }));
-  const page = await (await by.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })).newPage();
+  await writeFile(
+    file,
+    JSON.stringify({
+      encrypted: false,
+      folders: [{ id: "f1", name: "Work" }],
+      items: Array.from({ length: count }, (_, index) => loginOf(index)),
+    }),
+  );
+  const page = await (
+    await by.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })
+  ).newPage();
   await signUp(page, newAccount());
   const memory = await watchMemory(page);
   await page.goto("/settings/data");
@@ -95,7 +126,12 @@ async function importMany(by: Browser, count: number): Promise<{ readonly page: 
 }
 
 /** By the page of one's data, as a person does; then without the portal. */
-async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & { readonly opened_by: string; readonly parts: Parts }> {
+async function exportAll(page: Page): Promise<
+  Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & {
+    readonly opened_by: string;
+    readonly parts: Parts;
+  }
+> {
   const memory = await watchMemory(page);
   await page.goto("/settings/data");
   await page.getByRole("link", { name: "Export everything" }).click();
@@ -111,13 +147,34 @@ async function exportAll(page: Page): Promise<Readonly<Record<"export_s" | "expo
   const identity = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as exit.txt" }).click();
   const { contents, by } = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
-  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true);
-  return { export_s: seconds(made - started), export_mb: most / 1e6, parts, archive_mb: (await stat(zip)).size / 1e6, opened: right.length, opened_by: by.join(", ") };
+  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(
+    ({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true,
+  );
+  return {
+    export_s: seconds(made - started),
+    export_mb: most / 1e6,
+    parts,
+    archive_mb: (await stat(zip)).size / 1e6,
+    opened: right.length,
+    opened_by: by.join(", "),
+  };
 }
 
 function loginOf(index: number) {
   const number = String(index);
-  return { id: `id-${number}`, folderId: "f1", type: 1, name: `Login ${number}`, notes: null, login: { uris: [{ uri: `https://site-${number}.example` }], username: `ana-${number}`, password: `password "${number}", kept`, totp: null } };
+  return {
+    id: `id-${number}`,
+    folderId: "f1",
+    type: 1,
+    name: `Login ${number}`,
+    notes: null,
+    login: {
+      uris: [{ uri: `https://site-${number}.example` }],
+      username: `ana-${number}`,
+      password: `password "${number}", kept`,
+      totp: null,
+    },
+  };
 }
 
 function seconds(milliseconds: number): number {

@@ -2,7 +2,10 @@ import type { Locator, Page } from "@playwright/test";
 
 /** One click and its next paint; milliseconds, which the browser rounds to 8. */
 export interface Interaction {
-  /** From the press or the release to the paint that follows, the longer one, as Interaction to Next Paint counts it. */
+  /**
+   * From the press or the release to the paint that follows, the longer one, as Interaction to Next
+   * Paint counts it.
+   */
   readonly duration: number;
   /** Before the handlers of the longest event ran. */
   readonly waited: number;
@@ -10,7 +13,10 @@ export interface Interaction {
   readonly handled: number;
 }
 
-/** Shorter events the browser does not tell; an interaction of which it tells nothing counts as this. */
+/**
+ * Shorter events the browser does not tell; an interaction of which it tells nothing counts as
+ * this.
+ */
 const shortest = 16;
 
 interface NotedEvent extends Interaction {
@@ -23,12 +29,22 @@ export async function noteEvents(page: Page): Promise<void> {
   await page.addInitScript((durationThreshold) => {
     const noted: NotedEvent[] = [];
     Object.assign(globalThis, { notedEvents: noted });
-    const options: PerformanceObserverInit & { readonly durationThreshold: number } = { type: "event", durationThreshold, buffered: true };
+    const options: PerformanceObserverInit & { readonly durationThreshold: number } = {
+      type: "event",
+      durationThreshold,
+      buffered: true,
+    };
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
         if (!(entry instanceof PerformanceEventTiming)) continue;
         const { name, duration, startTime, processingStart, processingEnd, interactionId: interaction } = entry;
-        noted.push({ name, interaction, duration, waited: processingStart - startTime, handled: processingEnd - processingStart });
+        noted.push({
+          name,
+          interaction,
+          duration,
+          waited: processingStart - startTime,
+          handled: processingEnd - processingStart,
+        });
       }
     }).observe(options);
   }, shortest);
@@ -46,12 +62,19 @@ export async function measureClick(page: Page, target: Locator, outcome: Locator
   await outcome.waitFor();
   const noted = await page.evaluate(async () => {
     const { notedEvents } = globalThis as unknown as { notedEvents: readonly NotedEvent[] };
-    // What was noted comes with the paint; a click shorter than is told never does, and a second of frames is enough to know.
-    for (let frame = 0; frame < 60 && !notedEvents.some(({ name, interaction }) => name === "click" && interaction > 0); frame += 1) await new Promise(requestAnimationFrame);
+    // What was noted comes with the paint; a click shorter than is told never does, and a second of
+    // frames is enough to know.
+    for (
+      let frame = 0;
+      frame < 60 && !notedEvents.some(({ name, interaction }) => name === "click" && interaction > 0);
+      frame += 1
+    )
+      await new Promise(requestAnimationFrame);
     return { events: notedEvents.filter(({ interaction }) => interaction > 0) };
   });
   const first = noted.events[0]?.interaction;
-  if (noted.events.some(({ interaction }) => interaction !== first)) throw new Error("this was not the first click of the page");
+  if (noted.events.some(({ interaction }) => interaction !== first))
+    throw new Error("this was not the first click of the page");
   const longest = noted.events.toSorted((a, b) => b.duration - a.duration)[0];
   const handled = noted.events.reduce((total, event) => total + event.handled, 0);
   return { duration: longest?.duration ?? shortest, waited: longest?.waited ?? 0, handled };

@@ -1,9 +1,11 @@
 /**
- * How fast a long list is: `pnpm bench:list [secrets] [folder]`. The whole portal as built, 10,000 secrets sealed and sent
- * through the service, one real Chromium that is its person's own device: cold, with no rows kept, and as a second visit. What is
- * seeded stays in the folder, if one is named, and is measured again from it. Where the time goes is taken from the page's calls
- * and from the measures of the vault's worker (User Timing); parts overlap. Times are medians, of the parts by themselves. Tasks
- * count by the processor time of the page's thread (decision 0045). The last line is JSON; fails when a limit is missed.
+ * How fast a long list is: `pnpm bench:list [secrets] [folder]`. The whole portal as built, 10,000
+ * secrets sealed and sent through the service, one real Chromium that is its person's own device:
+ * cold, with no rows kept, and as a second visit. What is seeded stays in the folder, if one is
+ * named, and is measured again from it. Where the time goes is taken from the page's calls and from
+ * the measures of the vault's worker (User Timing); parts overlap. Times are medians, of the parts
+ * by themselves. Tasks count by the processor time of the page's thread (decision 0045). The last
+ * line is JSON; fails when a limit is missed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,8 +25,18 @@ import { withoutTours } from "../support/onboarding.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { longestOwnTask } from "./trace.ts";
 
-/** Budgets of the list: from the first call for it to rows on screen, any task of the page, and from a key to what it found. Milliseconds, and MB. */
-const limits = { cold_first_rows_ms: 2_000, second_first_rows_ms: 600, cold_longest_task_ms: 50, second_longest_task_ms: 50, keystroke_p95_ms: 50, heap_mb: 150 } as const;
+/**
+ * Budgets of the list: from the first call for it to rows on screen, any task of the page, and from
+ * a key to what it found. Milliseconds, and MB.
+ */
+const limits = {
+  cold_first_rows_ms: 2_000,
+  second_first_rows_ms: 600,
+  cold_longest_task_ms: 50,
+  second_longest_task_ms: 50,
+  keystroke_p95_ms: 50,
+  heap_mb: 150,
+} as const;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
@@ -54,16 +66,24 @@ const portal = await startPortal({
   environment: { service: { RATE_LIMITS: JSON.stringify({ write: 1_000_000 }), SESSION_TTL_SECONDS: "86400" } },
 });
 try {
-  const context = await chromium.launchPersistentContext(join(folder, "profile"), { ...chromiumArguments(), baseURL: portal.origin, viewport: { width: 1280, height: 900 } });
+  const context = await chromium.launchPersistentContext(join(folder, "profile"), {
+    ...chromiumArguments(),
+    baseURL: portal.origin,
+    viewport: { width: 1280, height: 900 },
+  });
   const page = await context.newPage();
   if (existsSync(seeded)) await comeBack(page);
   else await seedAccount(page);
   const figures: Readonly<Record<string, number>> = await measure(page);
   await context.close();
   const [processor] = cpus();
-  const machine = { processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}, ${String(processor?.speed ?? 0)} MHz`, load: loadavg()[0] ?? 0 };
+  const machine = {
+    processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}, ${String(processor?.speed ?? 0)} MHz`,
+    load: loadavg()[0] ?? 0,
+  };
   console.log(`${machine.processor}, load ${machine.load.toFixed(1)}`);
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(32)}${value.toFixed(1).padStart(10)}`);
+  for (const [name, value] of Object.entries(figures))
+    console.log(`${name.padEnd(32)}${value.toFixed(1).padStart(10)}`);
   const ok = Object.entries(limits).every(([name, limit]) => (figures[name] ?? Infinity) < limit);
   console.log(JSON.stringify({ bench: "list", ok, figures: { ...figures, ...machine }, limits }));
   process.exitCode = ok ? 0 : 1;
@@ -109,7 +129,10 @@ async function comeBack(page: Page): Promise<void> {
   await withoutTours(page);
   await page.goto("/");
   const name = page.getByLabel("User name or e-mail");
-  await name.or(page.getByRole("navigation", { name: "Main navigation" })).first().waitFor();
+  await name
+    .or(page.getByRole("navigation", { name: "Main navigation" }))
+    .first()
+    .waitFor();
   if (await name.isVisible()) await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seeded, "utf8"))));
   await page.goto("/secrets");
   const unlock = page.getByRole("link", { name: "Unlock with your picture" });
@@ -122,17 +145,24 @@ async function comeBack(page: Page): Promise<void> {
 
 /** The session's token, from the first call that carries it. */
 async function tokenOf(page: Page): Promise<string> {
-  const request = await page.waitForRequest((one) => one.headers()["authorization"]?.startsWith("Bearer ") === true && one.url().includes("/user/keyring"), { timeout: 120_000 });
+  const request = await page.waitForRequest(
+    (one) => one.headers()["authorization"]?.startsWith("Bearer ") === true && one.url().includes("/user/keyring"),
+    { timeout: 120_000 },
+  );
   return (request.headers()["authorization"] ?? "").slice("Bearer ".length);
 }
 
 /** Seconds that it took. */
 async function seed(token: string, secrets: number): Promise<number> {
   const from = performance.now();
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/vault/bench/seed-list.ts"), String(secrets)], {
-    env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picture },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/vault/bench/seed-list.ts"), String(secrets)],
+    {
+      env: { ...process.env, SEED_API: `${portal.origin}/api`, SEED_TOKEN: token, SEED_PICTURE: picture },
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error("seeding failed");
   return (performance.now() - from) / 1000;
@@ -197,20 +227,33 @@ function watchList(secrets: number): void {
     marks.first ??= performance.now();
     if (row.getAttribute("aria-setsize") === String(secrets)) marks.all ??= performance.now();
   };
-  new MutationObserver(() => requestAnimationFrame(look)).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["aria-setsize"] });
+  new MutationObserver(() => requestAnimationFrame(look)).observe(document, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ["aria-setsize"],
+  });
 }
 
-/** Loads the list anew, with nothing in memory; times are milliseconds, the first two from the first call for it. */
+/**
+ * Loads the list anew, with nothing in memory; times are milliseconds, the first two from the first
+ * call for it.
+ */
 async function readList(page: Page): Promise<ListReading> {
   const trace = await startTrace(page);
   await page.goto("/secrets");
-  await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, { timeout: 120_000 });
+  await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, {
+    timeout: 120_000,
+  });
   const shown = await page.evaluate(() => {
     const { first, all } = (globalThis as unknown as { listMarks: Marks }).listMarks;
-    const calls = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) => /\/api\/(user\/keyring|secrets\/store)/.test(name));
+    const calls = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) =>
+      /\/api\/(user\/keyring|secrets\/store)/.test(name),
+    );
     const asked = Math.min(...calls.map(({ startTime }) => startTime));
     if (first === null || all === null) throw new Error("the list never came");
-    const sum = (part: (call: PerformanceResourceTiming) => number): number => calls.reduce((total, call) => total + part(call), 0);
+    const sum = (part: (call: PerformanceResourceTiming) => number): number =>
+      calls.reduce((total, call) => total + part(call), 0);
     return {
       origin: performance.timeOrigin,
       first,
@@ -228,8 +271,15 @@ async function readList(page: Page): Promise<ListReading> {
   const parts = await partsOfVault(page);
   const opened = parts.find(({ name }) => name === "list opening first");
   const spent: Record<string, number> = {};
-  for (const { name, duration } of parts) spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] = (spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
-  return { ...shown.times, ...spent, drawing_first_ms: opened === undefined ? 0 : shown.origin + shown.first - opened.end, longest_task_ms: longestOwnTask(await trace()) };
+  for (const { name, duration } of parts)
+    spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] =
+      (spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
+  return {
+    ...shown.times,
+    ...spent,
+    drawing_first_ms: opened === undefined ? 0 : shown.origin + shown.first - opened.end,
+    longest_task_ms: longestOwnTask(await trace()),
+  };
 }
 
 interface VaultPart {
@@ -242,10 +292,20 @@ interface VaultPart {
 /** What the vault's worker measured of its list. */
 async function partsOfVault(page: Page): Promise<readonly VaultPart[]> {
   const all = await Promise.all(
-    page.workers().map((worker) =>
-      worker
-        .evaluate(() => performance.getEntriesByType("measure").filter(({ name }) => name.startsWith("list ")).map(({ name, startTime, duration }) => ({ name, duration, end: performance.timeOrigin + startTime + duration })))
-        .catch(() => []), // a worker that ended meanwhile
+    page.workers().map(
+      (worker) =>
+        worker
+          .evaluate(() =>
+            performance
+              .getEntriesByType("measure")
+              .filter(({ name }) => name.startsWith("list "))
+              .map(({ name, startTime, duration }) => ({
+                name,
+                duration,
+                end: performance.timeOrigin + startTime + duration,
+              })),
+          )
+          .catch(() => []), // a worker that ended meanwhile
     ),
   );
   return all.flat();
@@ -258,7 +318,10 @@ async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
   cdp.on("Tracing.dataCollected", ({ value }) => {
     for (const one of value) traceEvents.push(one);
   });
-  await cdp.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "loading", "blink.user_timing"] } });
+  await cdp.send("Tracing.start", {
+    transferMode: "ReportEvents",
+    traceConfig: { includedCategories: ["toplevel", "loading", "blink.user_timing"] },
+  });
   return async () => {
     const complete = new Promise((resolve) => cdp.once("Tracing.tracingComplete", resolve));
     await cdp.send("Tracing.end");
@@ -268,7 +331,10 @@ async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
   };
 }
 
-/** Milliseconds from each key to the frame that shows what it found; keys that change nothing on the screen have none. */
+/**
+ * Milliseconds from each key to the frame that shows what it found; keys that change nothing on the
+ * screen have none.
+ */
 async function typeWords(page: Page): Promise<number[]> {
   const field = page.getByLabel(searchLabel);
   await field.click();
@@ -276,7 +342,8 @@ async function typeWords(page: Page): Promise<number[]> {
     const typing: { at: number; shown: number | null }[] = [];
     Object.assign(globalThis, { typing });
     addEventListener("input", ({ timeStamp }) => typing.push({ at: timeStamp, shown: null }), { capture: true });
-    // The first change after a key is what it found; a message that is posted in a frame comes once that frame is drawn.
+    // The first change after a key is what it found; a message that is posted in a frame comes once
+    // that frame is drawn.
     const show = (): void => {
       const last = typing[typing.length - 1];
       if (last?.shown !== null) return;
@@ -287,13 +354,19 @@ async function typeWords(page: Page): Promise<number[]> {
       port2.postMessage(null);
     };
     const list = document.querySelector("main") ?? document.body;
-    new MutationObserver(() => requestAnimationFrame(show)).observe(list, { childList: true, subtree: true, characterData: true });
+    new MutationObserver(() => requestAnimationFrame(show)).observe(list, {
+      childList: true,
+      subtree: true,
+      characterData: true,
+    });
   });
   for (const word of words) {
     await field.pressSequentially(word, { delay: 150 });
     await field.fill("");
   }
-  const typing = await page.evaluate(() => (globalThis as unknown as { typing: { at: number; shown: number | null }[] }).typing);
+  const typing = await page.evaluate(
+    () => (globalThis as unknown as { typing: { at: number; shown: number | null }[] }).typing,
+  );
   return typing.flatMap(({ at, shown }) => (shown === null ? [] : [shown - at]));
 }
 

@@ -13,23 +13,32 @@ export interface BuiltScript {
   readonly size: number;
 }
 
-/** What no source accounts for: webpack's runtime, and what it writes around modules, such as the names that they export. */
+/**
+ * What no source accounts for: webpack's runtime, and what it writes around modules, such as the
+ * names that they export.
+ */
 const bundler = "webpack";
 /** Webpack writes JSON, here the texts, without saying where it comes from. */
 const texts = "own code: texts";
 
-/** Bytes of each package in these scripts, the largest first; each script's bytes go to packages by their characters in it. */
+/**
+ * Bytes of each package in these scripts, the largest first; each script's bytes go to packages by
+ * their characters in it.
+ */
 export async function packageSizes(scripts: readonly BuiltScript[]): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const { file, size } of scripts) {
-    const [code, map] = await Promise.all([readFile(file, "utf8"), readFile(`${file}.map`, "utf8").catch(() => null)]); // null: made by no bundler
+    // null: made by no bundler
+    const [code, map] = await Promise.all([readFile(file, "utf8"), readFile(`${file}.map`, "utf8").catch(() => null)]);
     const shares = map === null ? new Map([["own code: without a map", 1]]) : packageShares(code, map);
     for (const [name, share] of shares) sizes.set(name, (sizes.get(name) ?? 0) + share * size);
   }
   return new Map([...sizes].map(([name, size]) => [name, Math.round(size)] as const).toSorted(([, a], [, b]) => b - a));
 }
 
-/** Part of a script's characters that comes from each package, by its map; the parts are 1 together. */
+/**
+ * Part of a script's characters that comes from each package, by its map; the parts are 1 together.
+ */
 export function packageShares(code: string, map: string): Map<string, number> {
   const trace = new TraceMap(map);
   const mappings = decodedMappings(trace);
@@ -52,7 +61,10 @@ export function packageShares(code: string, map: string): Map<string, number> {
   return shares;
 }
 
-/** The package of a source as webpack names it: a scope counts as one, and our own code by its folder. */
+/**
+ * The package of a source as webpack names it: a scope counts as one, and our own code by its
+ * folder.
+ */
 export function packageOf(source: string): string {
   const [, installed] = /.*\/node_modules\/((?:@[^/]+|[^/]+)\/)/.exec(source) ?? [];
   if (installed !== undefined) return installed.startsWith("@") ? `${installed}*` : installed.slice(0, -1);
@@ -65,11 +77,18 @@ export function packageOf(source: string): string {
 /** All scripts of pages of a build, host and remotes; workers are not among them. */
 export async function allScripts(folder: string): Promise<BuiltScript[]> {
   const folders = [hostScripts(folder), ...remotesOf(folder).map((name) => remoteScripts(folder, name))];
-  const files = await Promise.all(folders.map(async (each) => (await readdir(each)).filter((name) => name.endsWith(".js")).map((name) => path.join(each, name))));
+  const files = await Promise.all(
+    folders.map(async (each) =>
+      (await readdir(each)).filter((name) => name.endsWith(".js")).map((name) => path.join(each, name)),
+    ),
+  );
   return Promise.all(files.flat().map(async (file) => ({ file, size: gzipped(await readFile(file)) })));
 }
 
-/** The script behind a path of the portal: `/static/…` is the host's, `/r/<remote>/<release>/…` a remote's. */
+/**
+ * The script behind a path of the portal: `/static/…` is the host's, `/r/<remote>/<release>/…` a
+ * remote's.
+ */
 export function builtFile(folder: string, pathname: string): string {
   const [, remote] = /^\/r\/([^/]+)\//.exec(pathname) ?? [];
   const within = remote === undefined ? hostScripts(folder) : remoteScripts(folder, remote);

@@ -1,13 +1,16 @@
 /**
- * How fast the built portal comes to Home and answers the first click: `pnpm bench:shell`, or `pnpm bench:shell --old FOLDER`
- * (also `RELICARIO_OLD`) to compare with another checkout, installed and built. Starts the portal of each with data of its own,
- * signs up, empties the browser's cache and measures the pages of both in turns in headless Chromium. Paint, shifts and long
- * tasks are read from the browser's trace, clicks from its event timing (Interaction to Next Paint of the first click of a page
- * that has come to rest), sizes from the scripts as they are received, compressed anew with gzip, so that the figure does not
- * depend on what the gateway chose. `homeScripts` are those of somebody who is signed in and has seen the tours; of somebody
- * who just signed up, `newAccountScripts` are all since the provider sent them back, with signing in and the first tour.
- * `packages` are the bytes of Home by package, `buildPackages` those of all pages. No limit is in bytes. Times are medians.
- * The last line is JSON; the exit code is not zero when a limit is missed.
+ * How fast the built portal comes to Home and answers the first click: `pnpm bench:shell`, or `pnpm
+ * bench:shell --old FOLDER` (also `RELICARIO_OLD`) to compare with another checkout, installed and
+ * built. Starts the portal of each with data of its own, signs up, empties the browser's cache and
+ * measures the pages of both in turns in headless Chromium. Paint, shifts and long tasks are read
+ * from the browser's trace, clicks from its event timing (Interaction to Next Paint of the first
+ * click of a page that has come to rest), sizes from the scripts as they are received, compressed
+ * anew with gzip, so that the figure does not depend on what the gateway chose. `homeScripts` are
+ * those of somebody who is signed in and has seen the tours; of somebody who just signed up,
+ * `newAccountScripts` are all since the provider sent them back, with signing in and the first
+ * tour. `packages` are the bytes of Home by package, `buildPackages` those of all pages. No limit
+ * is in bytes. Times are medians. The last line is JSON; the exit code is not zero when a limit is
+ * missed.
  */
 import { loadavg } from "node:os";
 import path from "node:path";
@@ -24,13 +27,22 @@ import { measureClick, noteEvents, type Interaction } from "./interaction.ts";
 import { allScripts, builtFile, gzipped, packageSizes } from "./packages.ts";
 import { paintFigures, type PaintFigures } from "./trace.ts";
 
-/** The new build's largest paint by the old one's; layout shift without unit, in the worst run; milliseconds. The clicks stay below theirs. */
+/**
+ * The new build's largest paint by the old one's; layout shift without unit, in the worst run;
+ * milliseconds. The clicks stay below theirs.
+ */
 const limits = { lcpRatio: 1.15, layoutShift: 0, totalBlockingTime: 50, click: 200 } as const;
 
-/** Less than this part of the screen times the way it went is no shift that anybody sees: it counts as none. */
+/**
+ * Less than this part of the screen times the way it went is no shift that anybody sees: it counts
+ * as none.
+ */
 const noShift = 0.001;
 
-/** Each page is loaded so often, in turns with the other build's: this machine does other things, too. */
+/**
+ * Each page is loaded so often, in turns with the other build's: this machine does other things,
+ * too.
+ */
 const visits = 9;
 const clicksEach = 5;
 
@@ -73,7 +85,12 @@ const clicks = {
     target: (page) => page.getByRole("main").getByRole("link", { name: "Protect a secret" }),
     outcome: (page) => page.getByRole("heading", { level: 1, name: "Protect a secret" }),
   },
-  rowMenuClick: { at: "/secrets", size: screen, target: moreOf, outcome: (page) => page.getByRole("menuitem", { name: "Recover" }) },
+  rowMenuClick: {
+    at: "/secrets",
+    size: screen,
+    target: moreOf,
+    outcome: (page) => page.getByRole("menuitem", { name: "Recover" }),
+  },
   mobileMenuClick: {
     at: "/home",
     size: phone,
@@ -84,13 +101,22 @@ const clicks = {
     at: "/home",
     size: screen,
     target: (page) => page.getByRole("button", { name: /^Log out/ }).first(),
-    outcome: (page) => page.getByRole("dialog").or(page.getByRole("alertdialog")).getByRole("button", { name: "Log out" }),
+    outcome: (page) =>
+      page.getByRole("dialog").or(page.getByRole("alertdialog")).getByRole("button", { name: "Log out" }),
   },
 } as const satisfies Readonly<Record<string, Click>>;
 type ClickName = keyof typeof clicks;
-const clickNames = ["protectClick", "rowMenuClick", "mobileMenuClick", "logOutClick"] as const satisfies readonly ClickName[];
+const clickNames = [
+  "protectClick",
+  "rowMenuClick",
+  "mobileMenuClick",
+  "logOutClick",
+] as const satisfies readonly ClickName[];
 
-const { values } = parseArgs({ args: process.argv.slice(2).filter((word) => word !== "--"), options: { old: { type: "string" } } });
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((word) => word !== "--"),
+  options: { old: { type: "string" } },
+});
 const given = values.old ?? process.env["RELICARIO_OLD"];
 const own = path.join(import.meta.dirname, "../..");
 const undo: (() => Promise<void>)[] = [];
@@ -111,7 +137,14 @@ async function openBuild(browser: Browser, folder: string): Promise<Build> {
   await noteEvents(page);
   await signUp(page, newAccount());
   await withoutCache(page);
-  return { folder, origin, page, paints: [], clicks: new Map(clickNames.map((name) => [name, []])), scripts: { page: new Map(), workers: new Map() } };
+  return {
+    folder,
+    origin,
+    page,
+    paints: [],
+    clicks: new Map(clickNames.map((name) => [name, []])),
+    scripts: { page: new Map(), workers: new Map() },
+  };
 }
 
 async function bench(browser: Browser, before: Build | null, after: Build): Promise<boolean> {
@@ -120,16 +153,21 @@ async function bench(browser: Browser, before: Build | null, after: Build): Prom
   for (let visit = 0; visit < visits; visit += 1) for (const build of builds) await visitHome(build);
   for (const build of builds) await protectFirst(build.page);
   for (let turn = 0; turn < clicksEach; turn += 1) {
-    for (const name of clickNames) for (const build of builds) build.clicks.get(name)?.push(await clickFirst(build.page, clicks[name]));
+    for (const name of clickNames)
+      for (const build of builds) build.clicks.get(name)?.push(await clickFirst(build.page, clicks[name]));
   }
   loads.push(loadavg()[0] ?? 0);
 
   const figures = {
-    ...(before === null ? {} : { lcpRatio: rounded(median(after.paints.map(largest)) / median(before.paints.map(largest))) }),
+    ...(before === null
+      ? {}
+      : { lcpRatio: rounded(median(after.paints.map(largest)) / median(before.paints.map(largest))) }),
     ...timesOf(after),
     ...(await bytesOf(browser, after)),
     ...(before === null ? {} : { before: { ...timesOf(before), ...(await bytesOf(browser, before)) } }),
-    packages: await sideBySide(builds, (build) => packageSizes([...build.scripts.page].map(([name, size]) => ({ file: builtFile(build.folder, name), size })))),
+    packages: await sideBySide(builds, (build) =>
+      packageSizes([...build.scripts.page].map(([name, size]) => ({ file: builtFile(build.folder, name), size }))),
+    ),
     buildPackages: await sideBySide(builds, async (build) => packageSizes(await allScripts(build.folder))),
     load: loads.map(rounded),
   };
@@ -151,12 +189,18 @@ async function bench(browser: Browser, before: Build | null, after: Build): Prom
   return missed.length === 0;
 }
 
-/** Goes home as somebody who is signed in and keeps nothing yet, until everything that Home asks for has come. */
+/**
+ * Goes home as somebody who is signed in and keeps nothing yet, until everything that Home asks for
+ * has come.
+ */
 async function visitHome(build: Build): Promise<void> {
   const { page } = build;
   await leave(page);
   const received = collectScripts(page);
-  await page.context().browser()?.startTracing(page, { categories: ["blink.user_timing", "loading", "devtools.timeline", "toplevel"] });
+  await page
+    .context()
+    .browser()
+    ?.startTracing(page, { categories: ["blink.user_timing", "loading", "devtools.timeline", "toplevel"] });
   await page.goto("/home");
   await page.getByRole("heading", { level: 1, name: /hello/i }).waitFor();
   await page.getByRole("heading", { name: "How it works" }).waitFor();
@@ -165,11 +209,15 @@ async function visitHome(build: Build): Promise<void> {
   if (trace === undefined) throw new TypeError("this page has no browser");
   build.paints.push(paintFigures(trace));
   build.scripts = await received();
-  if (![...build.scripts.page.keys()].some((name) => name.endsWith("/remoteEntry.js"))) throw new Error("Home loaded no remote: this is not the page that was to be measured");
+  if (![...build.scripts.page.keys()].some((name) => name.endsWith("/remoteEntry.js")))
+    throw new Error("Home loaded no remote: this is not the page that was to be measured");
   await leave(page); // what is not measured does nothing
 }
 
-/** To a page that is no portal, but of its process: one that starts with the navigation is traced too late. */
+/**
+ * To a page that is no portal, but of its process: one that starts with the navigation is traced
+ * too late.
+ */
 async function leave(page: Page): Promise<void> {
   await page.goto("/silent-renew.html");
 }
@@ -192,13 +240,16 @@ async function clickFirst(page: Page, { at, size, target, outcome }: Click): Pro
   return measured;
 }
 
-/** Everything that the page loads for somebody who comes back from signing up, and is shown round. */
+/**
+ * Everything that the page loads for somebody who comes back from signing up, and is shown round.
+ */
 async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
   const context = await browser.newContext({ baseURL: origin, locale: "en-GB", viewport: screen });
   const page = await context.newPage();
   let received = collectScripts(page);
   page.on("request", (request) => {
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) received = collectScripts(page); // the last page counts
+    // the last page counts
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) received = collectScripts(page);
   });
   await withoutCache(page);
   await signUpByHand(page, newAccount(), { tours: true });
@@ -214,7 +265,10 @@ async function withoutCache(page: Page): Promise<void> {
   await devtools.send("Network.setCacheDisabled", { cacheDisabled: true });
 }
 
-/** Scripts that a page receives, by path: those that run in it, and those that it fetches for its workers. */
+/**
+ * Scripts that a page receives, by path: those that run in it, and those that it fetches for its
+ * workers.
+ */
 function collectScripts(page: Page): () => Promise<Scripts> {
   const responses: Response[] = [];
   const note = (response: Response) => responses.push(response);
@@ -254,7 +308,10 @@ function timesOf({ paints, clicks: noted }: Build) {
 async function bytesOf(browser: Browser, { folder, origin, scripts }: Build) {
   const first = await firstVisit(browser, origin);
   const all = await allScripts(folder);
-  const entries = remotesOf(folder).map((name) => [name, all.find(({ file }) => file === builtFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0] as const);
+  const entries = remotesOf(folder).map(
+    (name) =>
+      [name, all.find(({ file }) => file === builtFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0] as const,
+  );
   return {
     homeScripts: sum(scripts.page.values()),
     homeScriptFiles: scripts.page.size,
@@ -270,11 +327,20 @@ interface Sizes {
 }
 
 /** Bytes of each package in the builds, the largest of the new one first. */
-async function sideBySide(builds: readonly Build[], measure: (build: Build) => Promise<ReadonlyMap<string, number>>): Promise<Readonly<Record<string, Sizes>>> {
+async function sideBySide(
+  builds: readonly Build[],
+  measure: (build: Build) => Promise<ReadonlyMap<string, number>>,
+): Promise<Readonly<Record<string, Sizes>>> {
   const measured = await Promise.all(builds.map(measure));
   const [after, before] = measured.toReversed();
   const names = new Set(measured.toReversed().flatMap((sizes) => [...sizes.keys()]));
-  const rows = [...names].map((name) => [name, { ...(before === undefined ? {} : { before: before.get(name) ?? 0 }), after: after?.get(name) ?? 0 }] as const);
+  const rows = [...names].map(
+    (name) =>
+      [
+        name,
+        { ...(before === undefined ? {} : { before: before.get(name) ?? 0 }), after: after?.get(name) ?? 0 },
+      ] as const,
+  );
   return Object.fromEntries(rows.filter(([, { before: was = 0, after: is }]) => Math.max(was, is) >= smallestPackage));
 }
 
@@ -300,24 +366,38 @@ function sum(numbers: Iterable<number>): number {
 
 function show(heading: string, sizes: ReadonlyMap<string, number>): void {
   console.log(`\n${heading}: ${String(sum(sizes.values()))}`);
-  for (const [name, size] of [...sizes].toSorted(([, a], [, b]) => b - a)) console.log(`${String(size).padStart(9)}  ${name}`);
+  for (const [name, size] of [...sizes].toSorted(([, a], [, b]) => b - a))
+    console.log(`${String(size).padStart(9)}  ${name}`);
 }
 
 function showPackages(heading: string, packages: Readonly<Record<string, Sizes>>): void {
   console.log(`\n${heading}, after gzip, those of at least ${String(smallestPackage)}\n   before    after`);
-  for (const [name, { before, after }] of Object.entries(packages)) console.log(`${(before === undefined ? "" : String(before)).padStart(9)}${String(after).padStart(9)}  ${name}`);
+  for (const [name, { before, after }] of Object.entries(packages))
+    console.log(`${(before === undefined ? "" : String(before)).padStart(9)}${String(after).padStart(9)}  ${name}`);
 }
 
 /** Every single reading: a median hides what a machine did meanwhile. */
 function showTimes({ folder, paints, clicks: noted }: Build): void {
   console.log(`\nReadings of ${folder === own ? "this build" : "the old build"}, milliseconds`);
-  const list = (name: string, readings: readonly number[]) => console.log(`  ${name.padEnd(24)}${readings.map((reading) => reading.toFixed(0)).join(" ")}`);
+  const list = (name: string, readings: readonly number[]) =>
+    console.log(`  ${name.padEnd(24)}${readings.map((reading) => reading.toFixed(0)).join(" ")}`);
   list("largest paint", paints.map(largest));
-  list("blocking", paints.map(({ totalBlockingTime }) => totalBlockingTime));
-  list("blocking, own time", paints.map(({ ownBlockingTime }) => ownBlockingTime));
+  list(
+    "blocking",
+    paints.map(({ totalBlockingTime }) => totalBlockingTime),
+  );
+  list(
+    "blocking, own time",
+    paints.map(({ ownBlockingTime }) => ownBlockingTime),
+  );
   console.log(`  ${"layout shift".padEnd(24)}${paints.map(({ layoutShift }) => layoutShift.toFixed(4)).join(" ")}`);
   for (const [name, interactions] of noted) {
-    list(name, interactions.map(({ duration }) => duration));
-    console.log(`  ${"  waited + handled".padEnd(24)}${interactions.map(({ waited, handled }) => `${waited.toFixed(0)}+${handled.toFixed(0)}`).join(" ")}`);
+    list(
+      name,
+      interactions.map(({ duration }) => duration),
+    );
+    console.log(
+      `  ${"  waited + handled".padEnd(24)}${interactions.map(({ waited, handled }) => `${waited.toFixed(0)}+${handled.toFixed(0)}`).join(" ")}`,
+    );
   }
 }

@@ -5,7 +5,10 @@ export interface PaintFigures {
   readonly largestContentfulPaint: number;
   readonly layoutShift: number;
   readonly totalBlockingTime: number;
-  /** The same by the processor time of the thread, which does not count what others do on the machine (decision 0045). */
+  /**
+   * The same by the processor time of the thread, which does not count what others do on the
+   * machine (decision 0045).
+   */
   readonly ownBlockingTime: number;
 }
 
@@ -38,24 +41,45 @@ const TraceEvent = z.object({
 type TraceEvent = z.infer<typeof TraceEvent>;
 const Trace = z.object({ traceEvents: z.array(z.unknown()) });
 
-/** Reads paint, shifts and blocking of the last navigation of the main frame out of a browser's trace. */
+/**
+ * Reads paint, shifts and blocking of the last navigation of the main frame out of a browser's
+ * trace.
+ */
 export function paintFigures(trace: Buffer): PaintFigures {
   const { start, after } = lastNavigation(trace);
-  const firstPaint = last("first paint", after.filter((event) => event.name === "firstContentfulPaint" && event.args?.frame === start.args?.frame));
-  const largestPaint = last("largest paint", after.filter((event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === start.args?.frame));
-  const tasks = after.filter((event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid && event.ts >= firstPaint.ts);
+  const firstPaint = last(
+    "first paint",
+    after.filter((event) => event.name === "firstContentfulPaint" && event.args?.frame === start.args?.frame),
+  );
+  const largestPaint = last(
+    "largest paint",
+    after.filter(
+      (event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === start.args?.frame,
+    ),
+  );
+  const tasks = after.filter(
+    (event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid && event.ts >= firstPaint.ts,
+  );
   last("task of the main thread", tasks); // a browser that names them otherwise would look as if nothing ever blocked
   return {
     largestContentfulPaint: (largestPaint.ts - start.ts) / 1000,
     layoutShift: after
-      .filter((event) => event.name === "LayoutShift" && event.args?.data?.is_main_frame !== false && event.args?.data?.had_recent_input !== true)
+      .filter(
+        (event) =>
+          event.name === "LayoutShift" &&
+          event.args?.data?.is_main_frame !== false &&
+          event.args?.data?.had_recent_input !== true,
+      )
       .reduce((total, event) => total + (event.args?.data?.weighted_score_delta ?? 0), 0),
     totalBlockingTime: blocking(tasks.map((task) => task.dur)),
     ownBlockingTime: blocking(tasks.map((task) => task.tdur)),
   };
 }
 
-/** The longest task of the main thread since the last navigation of the main frame began, by its own processor time; milliseconds. */
+/**
+ * The longest task of the main thread since the last navigation of the main frame began, by its own
+ * processor time; milliseconds.
+ */
 export function longestOwnTask(trace: Buffer): number {
   const { start, after } = lastNavigation(trace);
   const tasks = after.filter((event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid);
@@ -69,7 +93,15 @@ function lastNavigation(trace: Buffer): { readonly start: TraceEvent; readonly a
     const parsed = TraceEvent.safeParse(event);
     return parsed.success ? [parsed.data] : [];
   });
-  const start = last("navigation", events.filter((event) => event.name === "navigationStart" && event.args?.data?.isOutermostMainFrame === true && (event.args.data.documentLoaderURL ?? "").startsWith("http")));
+  const start = last(
+    "navigation",
+    events.filter(
+      (event) =>
+        event.name === "navigationStart" &&
+        event.args?.data?.isOutermostMainFrame === true &&
+        (event.args.data.documentLoaderURL ?? "").startsWith("http"),
+    ),
+  );
   return { start, after: events.filter((event) => event.pid === start.pid && event.ts >= start.ts) };
 }
 

@@ -1,9 +1,11 @@
 /**
- * From a picture to the list in a new profile: `pnpm bench:unlock [readings]`. The whole portal as built, a photograph of 12
- * megapixels, one account without a passphrase and one with it. Each reading is a browser profile of its own that signs in and
- * unlocks: from the press on "Unlock" to the question whose device it is, and from the answer to rows on the screen; while a person
- * reads the question nothing is counted. Where the time goes is taken from the vault's own progress, as the page shows it. Times are
- * medians, of the parts by themselves. The last line is JSON; fails when a limit is missed.
+ * From a picture to the list in a new profile: `pnpm bench:unlock [readings]`. The whole portal as
+ * built, a photograph of 12 megapixels, one account without a passphrase and one with it. Each
+ * reading is a browser profile of its own that signs in and unlocks: from the press on "Unlock" to
+ * the question whose device it is, and from the answer to rows on the screen; while a person reads
+ * the question nothing is counted. Where the time goes is taken from the vault's own progress, as
+ * the page shows it. Times are medians, of the parts by themselves. The last line is JSON; fails
+ * when a limit is missed.
  */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -18,7 +20,10 @@ import { answerDevice, protect, showPicture } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 
-/** From the picture to rows on the screen, without and with a passphrase, milliseconds. For two cores that nobody else uses. */
+/**
+ * From the picture to rows on the screen, without and with a passphrase, milliseconds. For two
+ * cores that nobody else uses.
+ */
 const limits = { without_ms: 1_500, with_passphrase_ms: 2_200 } as const;
 
 const answer = "My own device";
@@ -26,8 +31,13 @@ const Words = z.object({
   phase: z.object({ fetching_status: z.string(), passphrase_status: z.string(), opening_status: z.string() }),
   step: z.object({ decoding_status: z.string(), straight_status: z.string(), searching_status: z.string() }),
 });
-const processing = Words.parse(JSON.parse(await readFile(new URL("../../remote-recovery/src/locales/en/processing.json", import.meta.url), "utf8")));
-/** What the page says during each part. The keyring comes before the first progress, under the words of the first phase. */
+const processing = Words.parse(
+  JSON.parse(await readFile(new URL("../../remote-recovery/src/locales/en/processing.json", import.meta.url), "utf8")),
+);
+/**
+ * What the page says during each part. The keyring comes before the first progress, under the words
+ * of the first phase.
+ */
 const parts: Readonly<Record<string, string>> = {
   [processing.phase.fetching_status]: "helpers_ms",
   [processing.step.decoding_status]: "decode_ms",
@@ -46,7 +56,12 @@ interface Marks {
   rows: number | null;
 }
 
-const readings = z.coerce.number().int().min(1).default(5).parse(process.argv.slice(2).find((word) => word !== "--"));
+const readings = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .default(5)
+  .parse(process.argv.slice(2).find((word) => word !== "--"));
 const folder = await mkdtemp(join(tmpdir(), "relicario-bench-"));
 const portal = await startPortal({
   port: 0,
@@ -59,11 +74,21 @@ const browser = await chromium.launch(chromiumArguments());
 try {
   const without = await measure(browser, null);
   const withPassphrase = await measure(browser, "four words and a number 7");
-  const figures = { readings, load: loadavg()[0] ?? 0, without_ms: without["total_ms"], with_passphrase_ms: withPassphrase["total_ms"], without, with_passphrase: withPassphrase };
+  const figures = {
+    readings,
+    load: loadavg()[0] ?? 0,
+    without_ms: without["total_ms"],
+    with_passphrase_ms: withPassphrase["total_ms"],
+    without,
+    with_passphrase: withPassphrase,
+  };
   for (const [name, list] of Object.entries({ without, with_passphrase: withPassphrase })) {
-    for (const [part, ms] of Object.entries(list)) console.log(`${name.padEnd(18)}${part.padEnd(24)}${ms.toFixed(0).padStart(8)}`);
+    for (const [part, ms] of Object.entries(list))
+      console.log(`${name.padEnd(18)}${part.padEnd(24)}${ms.toFixed(0).padStart(8)}`);
   }
-  const ok = Object.entries(limits).every(([name, limit]) => (figures[name as keyof typeof limits] ?? Infinity) < limit);
+  const ok = Object.entries(limits).every(
+    ([name, limit]) => (figures[name as keyof typeof limits] ?? Infinity) < limit,
+  );
   console.log(JSON.stringify({ bench: "unlock", ok, figures, limits }));
   process.exitCode = ok ? 0 : 1;
 } finally {
@@ -78,7 +103,12 @@ async function measure(chrome: Browser, passphrase: string | null): Promise<Read
   const first = await chrome.newContext({ baseURL: portal.origin });
   const page = await first.newPage();
   await signUp(page, account);
-  await protect(page, { text: "what is protected", title: "First", tags: [], image: { file: photographs.sunset, passphrase } });
+  await protect(page, {
+    text: "what is protected",
+    title: "First",
+    tags: [],
+    image: { file: photographs.sunset, passphrase },
+  });
   await answerDevice(page, answer);
   await first.close();
   const taken: Readonly<Record<string, number>>[] = [];
@@ -87,8 +117,14 @@ async function measure(chrome: Browser, passphrase: string | null): Promise<Read
   return Object.fromEntries(names.map((name) => [name, median(taken.map((one) => one[name] ?? 0))]));
 }
 
-/** One new profile: signs in, shows the picture, answers the question; milliseconds of each part. */
-async function unlockAnew(chrome: Browser, account: Account, passphrase: string | null): Promise<Readonly<Record<string, number>>> {
+/**
+ * One new profile: signs in, shows the picture, answers the question; milliseconds of each part.
+ */
+async function unlockAnew(
+  chrome: Browser,
+  account: Account,
+  passphrase: string | null,
+): Promise<Readonly<Record<string, number>>> {
   const context = await chrome.newContext({ baseURL: portal.origin, viewport: { width: 1280, height: 900 } });
   try {
     const page = await context.newPage();
@@ -98,14 +134,21 @@ async function unlockAnew(chrome: Browser, account: Account, passphrase: string 
     await page.getByRole("link", { name: "Unlock with your picture" }).click();
     await showPicture(page, photographs.sunset, passphrase);
     await answerDevice(page, answer);
-    await page.waitForFunction(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks.rows !== null, undefined, { timeout: 120_000 });
+    await page.waitForFunction(
+      () => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks.rows !== null,
+      undefined,
+      { timeout: 120_000 },
+    );
     return partsOf(await page.evaluate(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks));
   } finally {
     await context.close();
   }
 }
 
-/** In the page, before anything of it runs: notes what was pressed, what the page said and when rows stood on the screen. */
+/**
+ * In the page, before anything of it runs: notes what was pressed, what the page said and when rows
+ * stood on the screen.
+ */
 function watchUnlocking(own: string): void {
   const marks: Marks = { pressed: null, said: [], asked: null, answered: null, rows: null };
   Object.assign(globalThis, { unlockMarks: marks });
@@ -122,7 +165,8 @@ function watchUnlocking(own: string): void {
     if (marks.pressed === null) return;
     const bar = document.querySelector("main [role=progressbar]")?.getAttribute("aria-labelledby");
     const words = bar == null ? null : document.getElementById(bar)?.textContent;
-    if (marks.asked === null && words != null && marks.said.at(-1)?.words !== words) marks.said.push({ words, at: performance.now() });
+    if (marks.asked === null && words != null && marks.said.at(-1)?.words !== words)
+      marks.said.push({ words, at: performance.now() });
     if (document.getElementById("device-question") !== null) marks.asked ??= performance.now();
   };
   new MutationObserver(() => {

@@ -17,20 +17,34 @@ export function newAccount(): Account {
 }
 
 export interface Visit {
-  /** Whether tours run as they do for everybody who comes for the first time; specs about something else go without. */
+  /**
+   * Whether tours run as they do for everybody who comes for the first time; specs about something
+   * else go without.
+   */
   readonly tours?: boolean;
-  /** Where the portal is opened: at Home, which is then there, or at another path, whose screen is the caller's to look at. */
+  /**
+   * Where the portal is opened: at Home, which is then there, or at another path, whose screen is
+   * the caller's to look at.
+   */
   readonly at?: string;
 }
 
 /** Makes an account, and opens the portal with it. */
 export async function signUp(page: Page, account: Account, visit?: Visit): Promise<void> {
-  await sendProviderForm(page.request, "sign-up", { username: account.userName, email: account.email, password: account.password });
+  await sendProviderForm(page.request, "sign-up", {
+    username: account.userName,
+    email: account.email,
+    password: account.password,
+  });
   await openPortal(page, visit);
 }
 
 /** Opens the portal with an account that is there. */
-export async function signIn(page: Page, account: Pick<Account, "userName" | "password">, visit?: Visit): Promise<void> {
+export async function signIn(
+  page: Page,
+  account: Pick<Account, "userName" | "password">,
+  visit?: Visit,
+): Promise<void> {
   await sendProviderForm(page.request, "sign-in", { name: account.userName, password: account.password });
   await openPortal(page, visit);
 }
@@ -41,8 +55,15 @@ async function openPortal(page: Page, { tours = false, at }: Visit = {}): Promis
   if (at === undefined) await atHome(page);
 }
 
-/** Opens the portal, and signs up as a person does at the identity provider's form. What the page shows then is the caller's to look at. */
-export async function signUpByHand(page: Page, account: Account, { tours = false }: Pick<Visit, "tours"> = {}): Promise<void> {
+/**
+ * Opens the portal, and signs up as a person does at the identity provider's form. What the page
+ * shows then is the caller's to look at.
+ */
+export async function signUpByHand(
+  page: Page,
+  account: Account,
+  { tours = false }: Pick<Visit, "tours"> = {},
+): Promise<void> {
   if (!tours) await withoutTours(page);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
@@ -64,7 +85,10 @@ export async function signInByHand(page: Page, account: Pick<Account, "userName"
 
 /** Asks to log out; gives the button that says yes. */
 export async function askedToLogOut(page: Page): Promise<Locator> {
-  await page.getByRole("button", { name: /^Log out/ }).first().click();
+  await page
+    .getByRole("button", { name: /^Log out/ })
+    .first()
+    .click();
   const yes = page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" });
   await expect(yes).toBeVisible();
   return yes;

@@ -12,13 +12,26 @@ export interface KeptKit {
   readonly sha256: string;
 }
 
-/** Makes a kit of everything on Safeguard, with these words on it, and saves it into a folder as `kit.html`. */
-export async function makeKit(page: Page, folder: string, picture: string, passphrase: string | null, words = ""): Promise<KeptKit> {
+/**
+ * Makes a kit of everything on Safeguard, with these words on it, and saves it into a folder as
+ * `kit.html`.
+ */
+export async function makeKit(
+  page: Page,
+  folder: string,
+  picture: string,
+  passphrase: string | null,
+  words = "",
+): Promise<KeptKit> {
   await goWithin(page, "/safeguard");
   await page.getByLabel("Picture file").setInputFiles(picture);
-  if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+  if (passphrase !== null)
+    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
   await page.getByLabel("Words on the kit").fill(words);
-  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 120_000 }), page.getByRole("button", { name: "Make the kit" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download", { timeout: 120_000 }),
+    page.getByRole("button", { name: "Make the kit" }).click(),
+  ]);
   const file = path.join(folder, "kit.html");
   await download.saveAs(file);
   const sha256 = await page.getByLabel("SHA-256 of the file").textContent();

@@ -1,8 +1,8 @@
 import { expect, type Page } from "@playwright/test";
 
 /**
- * Goes to a screen by the page's router, as links and the back button do: loading the page takes far more time than
- * showing a screen. A page that stands there already, or is empty, loads it.
+ * Goes to a screen by the page's router, as links and the back button do: loading the page takes
+ * far more time than showing a screen. A page that stands there already, or is empty, loads it.
  *
  * @param page shows no screen that asks before it is left
  */
@@ -18,6 +18,7 @@ export async function goWithin(page: Page, path: string): Promise<void> {
     history.pushState(null, "", to);
     dispatchEvent(new PopStateEvent("popstate"));
   }, path);
-  // The new screen is there: its heading, or that of the old one where two screens share it, which has the focus then.
+  // The new screen is there: its heading, or that of the old one where two screens share it, which
+  // has the focus then.
   await expect(page.locator("h1:not([data-left]), h1:focus").first()).toBeVisible();
 }

@@ -37,7 +37,11 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
 }
 
 /** @param opener a picture in use, for a device that asks for one before it adds another */
-export async function protect(page: Page, secret: NewSecret, opener: string | UploadedFile | null = null): Promise<void> {
+export async function protect(
+  page: Page,
+  secret: NewSecret,
+  opener: string | UploadedFile | null = null,
+): Promise<void> {
   if (opener !== null) await page.reload(); // which forgets what was shown before
   await fillSecret(page, secret);
   const first = page.getByRole("checkbox", { name: /I have not protected anything in this account before/ });
@@ -48,8 +52,12 @@ export async function protect(page: Page, secret: NewSecret, opener: string | Up
     await ask.getByLabel("Picture file").setInputFiles(opener);
     await ask.getByRole("button", { name: "Show it and save" }).click();
   }
-  const told = page.getByText("Your secret is protected.").first(); // or what was said of the secret before: it is shown for a while
-  await Promise.all([expect(told).toBeVisible({ timeout: 90_000 }), expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 })]);
+  // or what was said of the secret before: it is shown for a while
+  const told = page.getByText("Your secret is protected.").first();
+  await Promise.all([
+    expect(told).toBeVisible({ timeout: 90_000 }),
+    expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 }),
+  ]);
 }
 
 export interface NewFile {
@@ -62,7 +70,9 @@ export interface NewFile {
 export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
   await goWithin(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
-  await page.getByLabel("File to protect").setInputFiles({ name, mimeType: "application/octet-stream", buffer: content });
+  await page
+    .getByLabel("File to protect")
+    .setInputFiles({ name, mimeType: "application/octet-stream", buffer: content });
   await page.getByLabel("Title").fill(title);
   await page.getByRole("button", { name: "Protect", exact: true }).click();
   await expect(row(page, title)).toBeVisible({ timeout: 90_000 });
@@ -86,20 +96,30 @@ export async function openList(page: Page): Promise<void> {
 
 export async function openRecovery(page: Page, title: string): Promise<void> {
   await openList(page);
-  await row(page, title).getByRole("button", { name: /More for/ }).click();
+  await row(page, title)
+    .getByRole("button", { name: /More for/ })
+    .click();
   await page.getByRole("menuitem", { name: "Recover" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Recover your secret" })).toBeVisible();
 }
 
 /** Shows a picture on a page that asks for one, and sends it. */
-export async function showPicture(page: Page, picture: string | UploadedFile, passphrase: string | null = null): Promise<void> {
+export async function showPicture(
+  page: Page,
+  picture: string | UploadedFile,
+  passphrase: string | null = null,
+): Promise<void> {
   await page.getByLabel("Picture file").setInputFiles(picture);
-  if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+  if (passphrase !== null)
+    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
   await page.getByRole("button", { name: /^(Recover|Unlock)$/ }).click();
 }
 
 /** Drags the sides of the frame on the shown picture to these parts of its width and height. */
-export async function drawFrame(page: Page, frame: Readonly<Record<"left" | "top" | "right" | "bottom", number>>): Promise<void> {
+export async function drawFrame(
+  page: Page,
+  frame: Readonly<Record<"left" | "top" | "right" | "bottom", number>>,
+): Promise<void> {
   const picture = page.getByRole("img", { name: "The picture you chose" });
   await picture.scrollIntoViewIfNeeded();
   const names = { left: "Left side", top: "Upper side", right: "Right side", bottom: "Lower side" } as const;
@@ -111,9 +131,15 @@ export async function drawFrame(page: Page, frame: Readonly<Record<"left" | "top
     const across = side === "left" || side === "right";
     await page.mouse.move(middle.x, middle.y);
     await page.mouse.down();
-    await page.mouse.move(across ? canvas.x + frame[side] * canvas.width : middle.x, across ? middle.y : canvas.y + frame[side] * canvas.height, { steps: 4 });
+    await page.mouse.move(
+      across ? canvas.x + frame[side] * canvas.width : middle.x,
+      across ? middle.y : canvas.y + frame[side] * canvas.height,
+      { steps: 4 },
+    );
     await page.mouse.up();
-    await expect.poll(async () => Math.abs(Number(await grip.getAttribute("aria-valuenow")) - frame[side] * 100)).toBeLessThan(1); // it moves the middle of its neighbours
+    await expect
+      .poll(async () => Math.abs(Number(await grip.getAttribute("aria-valuenow")) - frame[side] * 100))
+      .toBeLessThan(1); // it moves the middle of its neighbours
   }
 }
 
@@ -135,7 +161,10 @@ export interface AgeFile {
 export async function saveAsAgeFile(page: Page): Promise<AgeFile> {
   await page.getByRole("button", { name: "Save as age file" }).click();
   const save = async (button: string): Promise<Buffer> => {
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: button }).click(),
+    ]);
     return readFile(await download.path());
   };
   const sealed = await save("Save the sealed file");
@@ -147,6 +176,9 @@ export async function saveAsAgeFile(page: Page): Promise<AgeFile> {
 
 /** Downloads the file of the opened secret. */
 export async function downloadFile(page: Page): Promise<{ readonly name: string; readonly content: Buffer }> {
-  const [download] = await Promise.all([page.waitForEvent("download", { timeout: 90_000 }), page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 })]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download", { timeout: 90_000 }),
+    page.getByRole("button", { name: "Download" }).click({ timeout: 90_000 }),
+  ]);
   return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
 }

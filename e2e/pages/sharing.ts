@@ -11,16 +11,26 @@ export interface ShareWish {
   readonly opener: string | UploadedFile;
 }
 
-const audiences = { public: "Whoever has the link", signed_in: "Whoever has the link and signs in", person: "One person" } as const;
+const audiences = {
+  public: "Whoever has the link",
+  signed_in: "Whoever has the link and signs in",
+  person: "One person",
+} as const;
 
 /** Shares one secret, as its owner, by its page. Gives the whole address of the link. */
-export async function share(page: Page, secretId: string, { audience, password, views, opener }: ShareWish): Promise<string> {
+export async function share(
+  page: Page,
+  secretId: string,
+  { audience, password, views, opener }: ShareWish,
+): Promise<string> {
   await goWithin(page, `/share/${secretId}`);
   const anew = page.getByRole("button", { name: "Share it with somebody" });
   const form = page.getByRole("region", { name: "Share it with" });
   await expect(anew.or(form)).toBeVisible();
   if (await anew.isVisible()) await anew.click();
-  await form.getByRole("radio", { name: audiences[typeof audience === "string" ? audience : "person"], exact: true }).check();
+  await form
+    .getByRole("radio", { name: audiences[typeof audience === "string" ? audience : "person"], exact: true })
+    .check();
   if (typeof audience === "object") {
     await form.getByLabel("Their user name").fill(audience.userName);
     await form.getByRole("button", { name: "Find" }).click();
@@ -31,7 +41,9 @@ export async function share(page: Page, secretId: string, { audience, password, 
   }
   if (views !== undefined) await form.getByRole("radio", { name: views, exact: true }).check();
   await form.getByRole("group", { name: "Your picture" }).getByLabel("Picture file").setInputFiles(opener);
-  await form.getByRole("button", { name: typeof audience === "object" ? "Share" : "Make the link", exact: true }).click();
+  await form
+    .getByRole("button", { name: typeof audience === "object" ? "Share" : "Make the link", exact: true })
+    .click();
   const address = page.getByLabel("The link", { exact: true });
   await expect(address).toBeVisible({ timeout: 90_000 });
   return (await address.textContent()) ?? "";

@@ -6,7 +6,8 @@ import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
 const area = (page: Page) => page.getByRole("main");
-const goTo = (page: Page, name: string) => page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
+const goTo = (page: Page, name: string) =>
+  page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
 
 /** The slow fault passes the time limits of all attempts by the page's own clock. */
 async function areaFails(page: Page): Promise<void> {
@@ -26,7 +27,8 @@ async function otherThreeWork(page: Page): Promise<void> {
 }
 
 /**
- * Its area says so, again and again, while the others work; when the fault is gone "Try again" shows it in the same page.
+ * Its area says so, again and again, while the others work; when the fault is gone "Try again"
+ * shows it in the same page.
  *
  * @param mend takes the fault away
  */
@@ -41,15 +43,25 @@ async function failsAndRecovers(page: Page, mend: () => Promise<void>): Promise<
   expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
 }
 
-for (const [fault, words] of [[404, "answers 404"], [500, "answers 500"], ["slow", "takes requests and says nothing"]] as const satisfies readonly (readonly [ServerFault, string])[]) {
-  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({ page, portal }) => {
+for (const [fault, words] of [
+  [404, "answers 404"],
+  [500, "answers 500"],
+  ["slow", "takes requests and says nothing"],
+] as const satisfies readonly (readonly [ServerFault, string])[]) {
+  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({
+    page,
+    portal,
+  }) => {
     await page.clock.install();
     await signUp(page, newAccount());
     await failsAndRecovers(page, await serveFaultily(portal, "settings", fault));
   });
 }
 
-/** Script behind the entry of a release, in which the fault is there as long as `globalThis.broken` names it. */
+/**
+ * Script behind the entry of a release, in which the fault is there as long as `globalThis.broken`
+ * names it.
+ */
 const faults = {
   "while its entry runs": `if (globalThis.broken) relicario_settings = undefined;`,
   "while its module is evaluated": `{ const { get, init } = relicario_settings; relicario_settings = { init, get: async (name) => { const module = await get(name); return () => { if (globalThis.broken) throw new Error("broken"); return module(); }; } }; }`,
@@ -62,13 +74,19 @@ const faults = {
 };
 
 for (const [when, script] of Object.entries(faults)) {
-  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({ page, portal }) => {
+  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({
+    page,
+    portal,
+  }) => {
     const releases = releasesOf(portal);
     const { releases: named, release_records: records } = await releases.document();
     const release = await releases.makeNext("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
     const restore = await releases.replaceDocument({
       releases: { ...named, settings: { stable: release } },
-      release_records: { ...records, [release]: await releases.signRecord("settings", await releases.recordOf(release)) },
+      release_records: {
+        ...records,
+        [release]: await releases.signRecord("settings", await releases.recordOf(release)),
+      },
     });
     try {
       await page.clock.install();

@@ -10,11 +10,18 @@ const toSharing = (page: Page) => navigation(page).getByRole("link", { name: "Sh
 const old = (page: Page) => page.getByRole("heading", { level: 1, name: "Profile", exact: true });
 const next = (page: Page) => page.getByRole("heading", { level: 1, name: "Profile, second release" });
 
-test("a release is tried by half of the sessions, promoted, gone back from and stopped, while pages are open: nobody meets an error, and the log tells it", async ({ page, context, portal }) => {
+test("a release is tried by half of the sessions, promoted, gone back from and stopped, while pages are open: nobody meets an error, and the log tells it", async ({
+  page,
+  context,
+  portal,
+}) => {
   test.slow();
   const releases = releasesOf(portal);
   const first = await releases.stable("settings");
-  /** A tab whose draw, a hash of this id, is known: "a" is among the first ten per cent, "b" just above fifty. */
+  /**
+   * A tab whose draw, a hash of this id, is known: "a" is among the first ten per cent, "b" just
+   * above fifty.
+   */
   const tabOf = async (id: "a" | "b"): Promise<Page> => {
     const tab = await context.newPage();
     await tab.addInitScript((draw) => {
@@ -32,7 +39,9 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
   await signUp(page, newAccount());
   await toSettings(page);
   await expect(old(page)).toBeVisible();
-  const second = await releases.makeNext("settings", "locales/en/settings.json", (text) => text.replace('"title": "Profile"', '"title": "Profile, second release"'));
+  const second = await releases.makeNext("settings", "locales/en/settings.json", (text) =>
+    text.replace('"title": "Profile"', '"title": "Profile, second release"'),
+  );
   expect(await act("verify", second)).toContain("relicario: fits.");
 
   await act("canary", second, "--percent", "50");
@@ -75,13 +84,19 @@ test("a release is tried by half of the sessions, promoted, gone back from and s
   expect(log.map((line) => line.split("  ")[2])).toEqual(["canary", "promote", "rollback", "disable"]);
 });
 
-test("a developer's release runs in the one tab that was given its team's override, and in none of a portal in production", async ({ page, context, portal }) => {
+test("a developer's release runs in the one tab that was given its team's override, and in none of a portal in production", async ({
+  page,
+  context,
+  portal,
+}) => {
   test.slow();
   const releases = releasesOf(portal);
   await signUp(page, newAccount());
   await toSettings(page);
   await expect(old(page)).toBeVisible();
-  const tried = await releases.makeNext("settings", "locales/en/settings.json", (text) => text.replace('"title": "Profile"', '"title": "Profile, in development"'));
+  const tried = await releases.makeNext("settings", "locales/en/settings.json", (text) =>
+    text.replace('"title": "Profile"', '"title": "Profile, in development"'),
+  );
   const link = async (): Promise<string> => {
     const { ok, said } = await releases.command("override", tried);
     expect(ok, said).toBe(true);
@@ -120,7 +135,10 @@ test("a developer's release runs in the one tab that was given its team's overri
     await expect(tab.getByText("This portal is in production")).toBeVisible();
     await toSettings(tab);
     await expect(old(tab)).toBeVisible();
-    expect(await releases.command("override", tried)).toMatchObject({ ok: false, said: expect.stringContaining("is in production") });
+    expect(await releases.command("override", tried)).toMatchObject({
+      ok: false,
+      said: expect.stringContaining("is in production"),
+    });
     await back();
   });
 });

@@ -1,7 +1,10 @@
 import { newAccount, signUp } from "../pages/account.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-test("when one remote's process is killed its area says so, the others work, and trying again brings it back", async ({ page, portal }) => {
+test("when one remote's process is killed its area says so, the others work, and trying again brings it back", async ({
+  page,
+  portal,
+}) => {
   await signUp(page, newAccount());
   await portal.processes.kill("settings");
 

@@ -3,7 +3,10 @@ import { copyOfRemote, develop } from "../support/development.ts";
 import { withoutTours } from "../support/onboarding.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-test("@long beside a running portal, one remote runs from its sources: a change is in the open page, which keeps what was typed", async ({ page, portal }) => {
+test("@long beside a running portal, one remote runs from its sources: a change is in the open page, which keeps what was typed", async ({
+  page,
+  portal,
+}) => {
   test.setTimeout(600_000);
   const remote = await copyOfRemote("secrets");
   try {
@@ -22,7 +25,9 @@ test("@long beside a running portal, one remote runs from its sources: a change 
       await navigation.getByRole("link", { name: "Add secret" }).click();
       await page.getByLabel("Your secret").fill("typed before the change");
 
-      await remote.change("src/add/AddSecretPage.tsx", (text) => text.replace('lead={t("page.lead_body")}', 'lead="Changed in the sources"'));
+      await remote.change("src/add/AddSecretPage.tsx", (text) =>
+        text.replace('lead={t("page.lead_body")}', 'lead="Changed in the sources"'),
+      );
       await expect(page.getByText("Changed in the sources")).toBeVisible();
       await expect(page.getByLabel("Your secret")).toHaveValue("typed before the change");
 

@@ -19,7 +19,8 @@ const test = base.extend<object, { readonly strangers: StrangersRemote }>({
     },
     { scope: "worker", timeout: 240_000 },
   ],
-  // A portal of its own, whose host is the one that is built, with the stranger's remote beside ours.
+  // A portal of its own, whose host is the one that is built, with the stranger's remote beside
+  // ours.
   portal: [
     async ({ strangers }, use) => {
       const [types, build] = [await strangers.types(), await strangers.build()];
@@ -38,7 +39,11 @@ const test = base.extend<object, { readonly strangers: StrangersRemote }>({
 const host = path.join(import.meta.dirname, "../../host/dist/index.html");
 const Surface = z.record(z.string(), z.object({ exports: z.array(z.string()) }));
 
-test("a remote that the guide's command made is built, tried, released and promoted by the guide's commands", async ({ page, portal, strangers }) => {
+test("a remote that the guide's command made is built, tried, released and promoted by the guide's commands", async ({
+  page,
+  portal,
+  strangers,
+}) => {
   test.slow();
   const { command, stable, recordOf } = releasesOf(portal);
   await signUp(page, newAccount());
@@ -47,7 +52,9 @@ test("a remote that the guide's command made is built, tried, released and promo
   await page.getByRole("button", { name: "Greet" }).click();
   await expect(page.getByText("The portal says hello.")).toBeVisible();
 
-  await strangers.change("src/locales/en/garden.json", (text) => text.replace('"title": "Garden"', '"title": "Kitchen garden"'));
+  await strangers.change("src/locales/en/garden.json", (text) =>
+    text.replace('"title": "Garden"', '"title": "Kitchen garden"'),
+  );
   for (const tried of [await strangers.build(), await strangers.test()]) expect(tried.ok, tried.said).toBe(true);
   const former = await stable("garden");
   const made = await command("release", strangers.folder);
@@ -55,13 +62,21 @@ test("a remote that the guide's command made is built, tried, released and promo
   const release = made.said.trim();
   expect(release).not.toBe(former);
   expect(Object.keys((await recordOf(release)).files)).toContain("sbom.cdx.json");
-  expect(await command("promote", release)).toMatchObject({ ok: true, said: expect.stringContaining("signed as number") });
+  expect(await command("promote", release)).toMatchObject({
+    ok: true,
+    said: expect.stringContaining("signed as number"),
+  });
   expect(await stable("garden")).toBe(release);
   await page.goto("/garden");
   await expect(page.getByRole("heading", { level: 1, name: "Kitchen garden" })).toBeVisible();
 });
 
-test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({ page, browser, portal, strangers }) => {
+test("a remote of a team that nobody here knows, built against the packed contract alone, runs in the unchanged host", async ({
+  page,
+  browser,
+  portal,
+  strangers,
+}) => {
   test.slow();
   const account = newAccount();
   const built = (await stat(host)).mtimeMs;
@@ -73,7 +88,8 @@ test("a remote of a team that nobody here knows, built against the packed contra
 
   await test.step("it uses of the shared packages what no page of ours does", async () => {
     await expect(page.getByRole("heading", { level: 1, name: "Garden" })).toBeVisible();
-    await expect(page.getByTestId("trans")).toHaveText("1,234.5 beds in Garden"); // Trans, an i18next formatter, nesting
+    // Trans, an i18next formatter, nesting
+    await expect(page.getByTestId("trans")).toHaveText("1,234.5 beds in Garden");
     await expect(page.getByTestId("trans").locator("strong")).toHaveText("1,234.5");
     await expect(page.getByTestId("beds")).toHaveText("1 2"); // useInfiniteQuery
     await page.getByRole("button", { name: "More beds" }).click();
@@ -86,8 +102,12 @@ test("a remote of a team that nobody here knows, built against the packed contra
   });
 
   await test.step("every listed name is there", async () => {
-    const surface = Surface.parse(JSON.parse(await readFile(path.join(import.meta.dirname, "../../shared/src/webpack/surface.json"), "utf8")));
-    const given = z.record(z.string(), z.array(z.string())).parse(JSON.parse((await page.getByTestId("given").textContent()) ?? ""));
+    const surface = Surface.parse(
+      JSON.parse(await readFile(path.join(import.meta.dirname, "../../shared/src/webpack/surface.json"), "utf8")),
+    );
+    const given = z
+      .record(z.string(), z.array(z.string()))
+      .parse(JSON.parse((await page.getByTestId("given").textContent()) ?? ""));
     expect(Object.keys(given).length).toBeGreaterThan(8);
     for (const [module, names] of Object.entries(given)) {
       const missing = surface[module]?.exports.filter((name) => !names.includes(name));
@@ -99,12 +119,18 @@ test("a remote of a team that nobody here knows, built against the packed contra
     await expect(page.getByTestId("trans")).toHaveCSS("letter-spacing", "3px");
     const releases = releasesOf(portal);
     const release = await releases.stable("garden");
-    const stylesheet = Object.keys((await releases.recordOf(release)).files).find((file) => file.endsWith(".css")) ?? "";
+    const stylesheet =
+      Object.keys((await releases.recordOf(release)).files).find((file) => file.endsWith(".css")) ?? "";
     const restore = await releases.tamper(release, stylesheet);
     const other = await (await browser.newContext({ baseURL: portal.origin })).newPage();
     await signIn(other, account, { at: "/garden" });
-    await expect(other.getByRole("main").getByRole("alert")).toContainText("not available right now", { timeout: 60_000 });
-    const applied = await other.evaluate((file) => [...document.styleSheets].some(({ href }) => href?.endsWith(file)), stylesheet);
+    await expect(other.getByRole("main").getByRole("alert")).toContainText("not available right now", {
+      timeout: 60_000,
+    });
+    const applied = await other.evaluate(
+      (file) => [...document.styleSheets].some(({ href }) => href?.endsWith(file)),
+      stylesheet,
+    );
     expect(applied).toBe(false);
     const withoutHash = await other.evaluate(async (address) => {
       const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: address });
@@ -112,7 +138,9 @@ test("a remote of a team that nobody here knows, built against the packed contra
         for (const kind of ["load", "error"]) link.addEventListener(kind, resolve, { once: true });
       }).then((event) => (event as Event).type);
       document.head.append(link);
-      return outcome.finally(() => { link.remove(); });
+      return outcome.finally(() => {
+        link.remove();
+      });
     }, `/r/garden/${release}/${stylesheet}`);
     expect(withoutHash).toBe("error");
     await restore();
@@ -132,10 +160,19 @@ test("a remote of a team that nobody here knows, built against the packed contra
   });
 
   await test.step("a page that it adds is shown without a new host", async () => {
-    await strangers.change("manifest.json", (text) => text.replace('"routes": [', '"routes": [{ "path": "/shed", "titleKey": "garden:second.title", "access": "signed_in", "shell": true }, '));
-    await strangers.change("src/remote.tsx", (text) => text.replace("routes: {", 'routes: { "/shed": () => import("./garden/ShedPage.tsx"),'));
-    await strangers.change("src/garden/ShedPage.tsx", () =>
-      `import { Page } from "@relicario/shared/ui";\nimport { useTranslation } from "react-i18next";\nexport default function ShedPage() {\n  const { t } = useTranslation("garden");\n  return <Page title={t("second.title")} />;\n}\n`,
+    await strangers.change("manifest.json", (text) =>
+      text.replace(
+        '"routes": [',
+        '"routes": [{ "path": "/shed", "titleKey": "garden:second.title", "access": "signed_in", "shell": true }, ',
+      ),
+    );
+    await strangers.change("src/remote.tsx", (text) =>
+      text.replace("routes: {", 'routes: { "/shed": () => import("./garden/ShedPage.tsx"),'),
+    );
+    await strangers.change(
+      "src/garden/ShedPage.tsx",
+      () =>
+        `import { Page } from "@relicario/shared/ui";\nimport { useTranslation } from "react-i18next";\nexport default function ShedPage() {\n  const { t } = useTranslation("garden");\n  return <Page title={t("second.title")} />;\n}\n`,
     );
     const built = await strangers.build();
     expect(built, built.said).toMatchObject({ ok: true });
@@ -158,7 +195,11 @@ test("a remote that imports what the list lacks fails at its own build", async (
   test.slow();
   const page = "src/garden/GardenPage.tsx";
   const original = await readFile(path.join(strangers.folder, page), "utf8");
-  await strangers.change(page, (text) => `import { renderToString } from "react-dom/server";\nimport { useTelepathy } from "react";\nconsole.log(renderToString, useTelepathy);\n${text}`);
+  await strangers.change(
+    page,
+    (text) =>
+      `import { renderToString } from "react-dom/server";\nimport { useTelepathy } from "react";\nconsole.log(renderToString, useTelepathy);\n${text}`,
+  );
   const { ok, said } = await strangers.build();
   await strangers.change(page, () => original);
   expect(ok).toBe(false);

@@ -10,11 +10,22 @@ async function validationLink(outbox: string): Promise<string | null> {
   const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
   const mails = await Promise.all(names.map((name) => readFile(path.join(outbox, name), "utf8")));
   // Quoted-printable: long lines are broken, and "=" is written as =3D.
-  const links = mails.flatMap((mail) => [...mail.replaceAll("=\n", "").replaceAll("=3D", "=").matchAll(/https?:\/\/\S+\/validate-email#\S+/g)].map(([link]) => link));
+  const links = mails.flatMap((mail) =>
+    [
+      ...mail
+        .replaceAll("=\n", "")
+        .replaceAll("=3D", "=")
+        .matchAll(/https?:\/\/\S+\/validate-email#\S+/g),
+    ].map(([link]) => link),
+  );
   return links.at(-1) ?? null;
 }
 
-test("a person chooses a name, confirms an address by its mail, changes the password and writes feedback", async ({ page, browser, portal }) => {
+test("a person chooses a name, confirms an address by its mail, changes the password and writes feedback", async ({
+  page,
+  browser,
+  portal,
+}) => {
   const account = newAccount();
   const other = newAccount();
   const elsewhere = await browser.newContext({ baseURL: portal.origin });
@@ -74,7 +85,10 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
 
     await there.getByRole("link", { name: "Settings" }).first().click();
     await expect(there.getByText("Your sign-in has ended")).toBeVisible();
-    const [popup] = await Promise.all([there.waitForEvent("popup"), there.getByRole("button", { name: "Sign in again" }).click()]);
+    const [popup] = await Promise.all([
+      there.waitForEvent("popup"),
+      there.getByRole("button", { name: "Sign in again" }).click(),
+    ]);
     await popup.getByLabel("Password").fill(`${account.password} anew`);
     await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
     await expect(there.getByText("Your sign-in has ended")).toBeHidden();

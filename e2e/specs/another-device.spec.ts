@@ -31,18 +31,30 @@ async function film(shown: Locator, folder: string): Promise<void> {
   await cameraFilm(picture, folder, "contain");
 }
 
-test("another-device: a new laptop beside the old phone gets the list back, and what is in every secret", async ({ browser, portal }) => {
+test("another-device: a new laptop beside the old phone gets the list back, and what is in every secret", async ({
+  browser,
+  portal,
+}) => {
   test.setTimeout(600_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-screen-"));
   const launch = chromiumArguments();
   const camera = await cameraFilm(photographs.mountains, folder);
-  const oldPhone = await chromium.launchPersistentContext(path.join(folder, "profile"), { ...launch, args: [...(launch.args ?? []), ...cameraArguments(camera)], baseURL: portal.origin, locale: "en-GB", viewport: phoneSize });
+  const oldPhone = await chromium.launchPersistentContext(path.join(folder, "profile"), {
+    ...launch,
+    args: [...(launch.args ?? []), ...cameraArguments(camera)],
+    baseURL: portal.origin,
+    locale: "en-GB",
+    viewport: phoneSize,
+  });
   const phone = oldPhone.pages()[0] ?? (await oldPhone.newPage());
   const newLaptop = await browser.newContext({ baseURL: portal.origin, locale: "en-GB" });
   const laptop = await newLaptop.newPage();
   const device = await withPasskeys(laptop);
   const account = newAccount();
-  const secrets = [{ title: `First ${sentinel()}`, text: `one ${sentinel()}` }, { title: `Second ${sentinel()}`, text: `two ${sentinel()}` }] as const;
+  const secrets = [
+    { title: `First ${sentinel()}`, text: `one ${sentinel()}` },
+    { title: `Second ${sentinel()}`, text: `two ${sentinel()}` },
+  ] as const;
 
   await test.step("the phone protects two secrets with a picture", async () => {
     await signUp(phone, account);
@@ -63,12 +75,16 @@ test("another-device: a new laptop beside the old phone gets the list back, and 
   await test.step("the phone is warned, scans the code, and is told who asks", async () => {
     await goWithin(phone, "/openers");
     await phone.getByRole("link", { name: "Another device" }).click();
-    await expect(phone.getByRole("heading", { name: "Whoever shows the code will be able to open everything" })).toBeVisible();
+    await expect(
+      phone.getByRole("heading", { name: "Whoever shows the code will be able to open everything" }),
+    ).toBeVisible();
     await phone.getByRole("button", { name: "The device is in my hands" }).click();
     await film(laptop.getByRole("img", { name: "The 12 words as a QR code" }), folder);
     await phone.getByRole("button", { name: "Scan its QR code" }).click();
     const words = await laptop.getByRole("list", { name: "The 12 words" }).getByRole("listitem").allTextContents();
-    await expect(phone.getByRole("textbox", { name: "The 12 words" })).toHaveValue(words.join(" "), { timeout: 60_000 });
+    await expect(phone.getByRole("textbox", { name: "The 12 words" })).toHaveValue(words.join(" "), {
+      timeout: 60_000,
+    });
     await phone.getByRole("button", { name: "Look who asks" }).click();
     await expect(phone.getByRole("region", { name: "“New laptop” asks to open your secrets" })).toBeVisible();
     await expect(phone.getByText("It will open 2 secrets, and whatever you protect later.")).toBeVisible();
@@ -77,7 +93,9 @@ test("another-device: a new laptop beside the old phone gets the list back, and 
   await test.step("it shows its picture, and lets the laptop in", async () => {
     await phone.getByLabel("Picture file").setInputFiles(photographs.small);
     await phone.getByRole("button", { name: "Show it and let the device in" }).click();
-    await expect(phone.getByText("“New laptop” opens your account now. 2 secrets were sealed to it.")).toBeVisible({ timeout: 90_000 });
+    await expect(phone.getByText("“New laptop” opens your account now. 2 secrets were sealed to it.")).toBeVisible({
+      timeout: 90_000,
+    });
   });
 
   await test.step("the laptop unlocks by itself: the list, and what is in every secret, by its passkey", async () => {
@@ -108,7 +126,10 @@ test("another-device: a new laptop beside the old phone gets the list back, and 
     await goWithin(phone, "/provide-image-recovery");
     await phone.getByRole("button", { name: "Use a recovery code" }).click();
     await phone.getByRole("button", { name: "Scan its QR code" }).click();
-    await expect(phone.getByRole("textbox", { name: "Recovery code" })).toHaveValue(/^AGE-SECRET-KEY-PQ-1[0-9A-Z]{58}$/, { timeout: 60_000 });
+    await expect(phone.getByRole("textbox", { name: "Recovery code" })).toHaveValue(
+      /^AGE-SECRET-KEY-PQ-1[0-9A-Z]{58}$/,
+      { timeout: 60_000 },
+    );
   });
 
   await newLaptop.close();

@@ -35,8 +35,12 @@ function loadedReleases(page: Page): ReadonlySet<string> {
   return loaded;
 }
 
-const settingsOf = (loaded: ReadonlySet<string>): readonly string[] => [...loaded].filter((release) => release.startsWith("settings-"));
-const exchanged = (page: Page): Promise<string | null> => page.waitForRequest((request) => request.url().includes("/auth/token?")).then((request) => new URL(request.url()).searchParams.get("app_vendor_id"));
+const settingsOf = (loaded: ReadonlySet<string>): readonly string[] =>
+  [...loaded].filter((release) => release.startsWith("settings-"));
+const exchanged = (page: Page): Promise<string | null> =>
+  page
+    .waitForRequest((request) => request.url().includes("/auth/token?"))
+    .then((request) => new URL(request.url()).searchParams.get("app_vendor_id"));
 
 test.describe("a second vendor, on an origin of its own", () => {
   const account = newAccount();
@@ -55,16 +59,25 @@ test.describe("a second vendor, on an origin of its own", () => {
     await test.step("its settings work, with what no page of ours uses", async () => {
       await page.getByRole("link", { name: "Settings" }).first().click();
       await expect(page.getByRole("heading", { level: 1, name: "Your Arcón" })).toBeVisible();
-      await expect(page.getByText(`You are signed in as ${account.userName}.`).getByText(account.userName, { exact: true })).toHaveCSS("font-weight", "700"); // Trans
+      await expect(
+        page.getByText(`You are signed in as ${account.userName}.`).getByText(account.userName, { exact: true }),
+      ).toHaveCSS("font-weight", "700"); // Trans
       const address = page.getByLabel("Address for notices");
       await address.fill("nobody");
       await page.getByRole("button", { name: "Save" }).click();
       await expect(page.getByText("That is no e-mail address.")).toBeVisible();
-      for (const [typed, stored] of [["  Ana@Example.ORG ", "ana@example.org"], ["bea@example.org", "bea@example.org"], ["cleo@example.org", "cleo@example.org"]] as const) {
+      for (const [typed, stored] of [
+        ["  Ana@Example.ORG ", "ana@example.org"],
+        ["bea@example.org", "bea@example.org"],
+        ["cleo@example.org", "cleo@example.org"],
+      ] as const) {
         await address.fill(typed);
-        const saved = page.waitForResponse((response) => response.url().endsWith("/user/me") && response.request().method() === "POST");
+        const saved = page.waitForResponse(
+          (response) => response.url().endsWith("/user/me") && response.request().method() === "POST",
+        );
         await page.getByRole("button", { name: "Save" }).click();
-        expect(await (await saved).json()).toMatchObject({ contact_email: stored }); // trim, normalize, toLowerCase, pipe
+        // trim, normalize, toLowerCase, pipe
+        expect(await (await saved).json()).toMatchObject({ contact_email: stored });
         await expect(address).toHaveValue(stored);
       }
       const events = page.getByRole("list", { name: "What happened last" }).getByRole("listitem");
@@ -105,7 +118,10 @@ test.describe("a second vendor, on an origin of its own", () => {
     expect(settingsOf(loaded)).toEqual([await releasesOf(portal).stable("settings")]);
   });
 
-  test("named in a link, it changes the token exchange and the layout, and whose code runs never", async ({ page, portal }) => {
+  test("named in a link, it changes the token exchange and the layout, and whose code runs never", async ({
+    page,
+    portal,
+  }) => {
     const loaded = loadedReleases(page);
     await signIn(page, account);
     const asked = exchanged(page);

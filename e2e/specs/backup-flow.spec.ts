@@ -47,7 +47,10 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
     await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
     await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
     await expect(page.getByText(/One that you took here is saved first/)).toBeVisible();
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the picture" }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the picture" }).click(),
+    ]);
     await download.saveAs(taken);
     await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
     await expect(page.getByText("Step 3 of 6")).toBeVisible();
@@ -87,7 +90,9 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
     await page.getByLabel("Your secret").fill("zoo zebra zone");
     await page.reload();
     await expect(page.getByText("This page was loaded again")).toBeVisible({ timeout: 60_000 });
-    expect(await page.evaluate(() => JSON.stringify([Object.entries(sessionStorage), Object.entries(localStorage)]))).not.toContain("zebra");
+    expect(
+      await page.evaluate(() => JSON.stringify([Object.entries(sessionStorage), Object.entries(localStorage)])),
+    ).not.toContain("zebra");
   });
 
   await test.step("another shot of the scene is refused in sight, and the next picture may be the right one", async () => {
@@ -103,7 +108,11 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
   });
 
   const browser = await chromium.launch(launch);
-  const other = await browser.newPage({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } });
+  const other = await browser.newPage({
+    baseURL: portal.origin,
+    locale: "en-GB",
+    viewport: { width: 1280, height: 900 },
+  });
   await test.step("in another profile", async () => {
     await signIn(other, account, { at: "/provide-image-recovery?then=/secrets" });
     await showPicture(other, taken);
@@ -122,7 +131,10 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Wholly on the screen without scrolling, and under no bar: each line of it is what is hit at its two ends. */
+/**
+ * Wholly on the screen without scrolling, and under no bar: each line of it is what is hit at its
+ * two ends.
+ */
 async function expectInSight(page: Page, text: string): Promise<void> {
   const seen = await page.getByText(text).evaluate((element) => {
     const range = document.createRange();

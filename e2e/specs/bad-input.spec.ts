@@ -77,7 +77,8 @@ for (const language of ["en", "es"] as const) {
     await page.goto("/add-secret");
     await page.getByLabel(t.secret).fill("typed before the picture");
     await page.getByLabel(t.title).fill("typed title");
-    const choose = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) => page.getByLabel(t.pictureFile).setInputFiles(file);
+    const choose = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) =>
+      page.getByLabel(t.pictureFile).setInputFiles(file);
 
     await choose(badPictures.broken);
     await expect(page.getByText(t.broken)).toBeVisible();
@@ -110,9 +111,17 @@ for (const language of ["en", "es"] as const) {
     await expect(page.getByLabel(t.signInName)).toHaveValue("somebody");
   });
 
-  test(`while the service is down saving says so, keeps what was typed, and works once it is back (${language})${language === "en" ? " @long" : ""}`, async ({ page, portal }) => {
+  test(`while the service is down saving says so, keeps what was typed, and works once it is back (${language})${language === "en" ? " @long" : ""}`, async ({
+    page,
+    portal,
+  }) => {
     await signUp(page, newAccount());
-    await fillSecret(page, { text: "kept through the outage", title: "Outage", tags: ["storm"], image: { file: photographs.small, passphrase: null } });
+    await fillSecret(page, {
+      text: "kept through the outage",
+      title: "Outage",
+      tags: ["storm"],
+      image: { file: photographs.small, passphrase: null },
+    });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 
@@ -127,16 +136,29 @@ for (const language of ["en", "es"] as const) {
     await expect(page.getByText(t.protected).first()).toBeVisible({ timeout: 90_000 });
   });
 
-  test(`an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost (${language})${language === "es" ? " @long" : ""}`, async ({ page, portal }) => {
+  test(`an expired session is renewed by itself; where it cannot be, it is said and nothing typed is lost (${language})${language === "es" ? " @long" : ""}`, async ({
+    page,
+    portal,
+  }) => {
     await signUp(page, newAccount());
-    await fillSecret(page, { text: "kept through the expiry", title: "Expiry", tags: [], image: { file: photographs.small, passphrase: null } });
+    await fillSecret(page, {
+      text: "kept through the expiry",
+      title: "Expiry",
+      tags: [],
+      image: { file: photographs.small, passphrase: null },
+    });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
     await switchTo(page, language);
 
-    // The service forgets the session, and takes the provider's token for expired too: as after a long sleep.
+    // The service forgets the session, and takes the provider's token for expired too: as after a
+    // long sleep.
     await runSql(portal, "update sessions set revoked_at = now()");
     await page.route("**/api/auth/token?*", (route) =>
-      route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify({ title: "Unauthorized", status: 401, code: "token_expired" }) }),
+      route.fulfill({
+        status: 401,
+        contentType: "application/problem+json",
+        body: JSON.stringify({ title: "Unauthorized", status: 401, code: "token_expired" }),
+      }),
     );
     await page.getByRole("button", { name: t.protect, exact: true }).click();
     await expect(page.getByText(t.sessionEnded)).toBeVisible({ timeout: 90_000 });

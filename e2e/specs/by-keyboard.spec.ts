@@ -17,17 +17,28 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 const picture = photographs.small;
 
 for (const language of ["en", "es"] as const) {
-  test(`by-keyboard: the flows of backup, rehearsal and recovery need no mouse, and send nothing of what they seal (${language})`, async ({ portal }) => {
+  test(`by-keyboard: the flows of backup, rehearsal and recovery need no mouse, and send nothing of what they seal (${language})`, async ({
+    portal,
+  }) => {
     test.setTimeout(600_000);
     const text = readTexts(language);
-    const [title, phrase, passphrase] = [`Wallet ${sentinel()}`, `legal winner ${sentinel()} thank year`, `four words and ${sentinel()}`];
+    const [title, phrase, passphrase] = [
+      `Wallet ${sentinel()}`,
+      `legal winner ${sentinel()} thank year`,
+      `four words and ${sentinel()}`,
+    ];
     const proxy = await RecordingProxy.start();
     const strangers = new Set<string>();
     const { context, close } = await newRecordedProfile(proxy, portal.origin, strangers);
     const page = context.pages()[0] ?? (await context.newPage());
     const main = page.getByRole("main");
     const button = (name: string) => page.getByRole("button", { name, exact: true });
-    const step = (number: number) => expect(page.getByText(text("recovery/welcome:flow.place_status").replace("{{step}}", String(number)).replace("{{total}}", "6"))).toBeVisible({ timeout: 120_000 });
+    const step = (number: number) =>
+      expect(
+        page.getByText(
+          text("recovery/welcome:flow.place_status").replace("{{step}}", String(number)).replace("{{total}}", "6"),
+        ),
+      ).toBeVisible({ timeout: 120_000 });
     const choose = async (file: string | UploadedFile) => {
       const chooser = page.waitForEvent("filechooser");
       await press(page, button(text("recovery/provide-image:field.choose_action")));
@@ -48,8 +59,16 @@ for (const language of ["en", "es"] as const) {
       await step(2);
       await choose(picture);
       await expect(page.getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({ timeout: 90_000 });
-      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.choose_label"), exact: true }), passphrase);
-      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.again_label"), exact: true }), passphrase);
+      await type(
+        page,
+        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.choose_label"), exact: true }),
+        passphrase,
+      );
+      await type(
+        page,
+        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.again_label"), exact: true }),
+        passphrase,
+      );
       await press(page, button(text("recovery/provide-image:page.next_action")));
       await step(3);
     });
@@ -69,17 +88,28 @@ for (const language of ["en", "es"] as const) {
 
     const show = async (action: string) => {
       await choose(await messengerCopies["1280 pixels, quality 75"](picture));
-      await type(page, page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }), passphrase);
+      await type(
+        page,
+        page.getByRole("textbox", { name: text("recovery/provide-image:passphrase.show_label") }),
+        passphrase,
+      );
       await press(page, button(action));
     };
     await test.step("the copy is tried", async () => {
       await press(page, page.getByRole("link", { name: text("recovery/congrats:try.now_action") }));
       await show(text("recovery/image-recovery:provide.rehearse_action"));
-      await expect(page.getByRole("heading", { level: 1, name: text("recovery/congrats:rehearsed.title") })).toBeVisible({ timeout: 120_000 });
+      await expect(
+        page.getByRole("heading", { level: 1, name: text("recovery/congrats:rehearsed.title") }),
+      ).toBeVisible({ timeout: 120_000 });
     });
 
     await test.step("the secret comes back", async () => {
-      await press(page, page.getByRole("navigation").getByRole("link", { name: text("host/beta-sidebar:destination.secrets"), exact: true }));
+      await press(
+        page,
+        page
+          .getByRole("navigation")
+          .getByRole("link", { name: text("host/beta-sidebar:destination.secrets"), exact: true }),
+      );
       await press(page, main.getByRole("link", { name: title }));
       await show(text("recovery/image-recovery:provide.recover_action"));
       await press(page, button(text("host/common:reveal.show_action")));
@@ -99,15 +129,25 @@ for (const language of ["en", "es"] as const) {
         "identity of the content": Buffer.from(keys.secrets[0]?.contentIdentity ?? ""),
       }).map(([name, bytes]) => ({ name, kind: "text", bytes }));
       expect(needles.filter(({ bytes }) => bytes.length < 16)).toEqual([]);
-      needles.push({ name: "file of the picture", kind: "runs", bytes: await readFile(picture) }, { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) });
+      needles.push(
+        { name: "file of the picture", kind: "runs", bytes: await readFile(picture) },
+        { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) },
+      );
       const search = new ByteSearch(needles);
       expect(proxy.requests).toBeGreaterThan(30);
       expect(search.search(proxy.sent(), "requests")).toEqual([]);
       expect([...strangers]).toEqual([]);
 
       // Each of them planted is found: the search above can fail.
-      for (const { bytes, kind } of needles) proxy.plant(Buffer.from(` ${Buffer.from(kind === "text" ? bytes : bytes.subarray(Math.floor(bytes.length * 0.7), Math.floor(bytes.length * 0.7) + 100)).toString("base64")} `));
-      expect(new Set(search.search(proxy.sent(), "requests").map(({ needle }) => needle))).toEqual(new Set(needles.map(({ name }) => name)));
+      for (const { bytes, kind } of needles)
+        proxy.plant(
+          Buffer.from(
+            ` ${Buffer.from(kind === "text" ? bytes : bytes.subarray(Math.floor(bytes.length * 0.7), Math.floor(bytes.length * 0.7) + 100)).toString("base64")} `,
+          ),
+        );
+      expect(new Set(search.search(proxy.sent(), "requests").map(({ needle }) => needle))).toEqual(
+        new Set(needles.map(({ name }) => name)),
+      );
     });
     await close();
     await proxy.stop();
@@ -140,7 +180,12 @@ function readTexts(language: "en" | "es"): (key: string) => string {
     const [, area = "", namespace = "", path = ""] = /^(\w+)\/([\w-]+):([\w.]+)$/.exec(key) ?? [];
     const folder = area === "host" ? "host" : `remote-${area}`;
     const file = new URL(`../../${folder}/src/locales/${language}/${namespace}.json`, import.meta.url);
-    const found = path.split(".").reduce<unknown>((at, part) => (typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined), JSON.parse(readFileSync(file, "utf8")));
+    const found = path
+      .split(".")
+      .reduce<unknown>(
+        (at, part) => (typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined),
+        JSON.parse(readFileSync(file, "utf8")),
+      );
     if (typeof found !== "string") throw new Error(`there is no text ${key}`);
     return found;
   };

@@ -13,7 +13,11 @@ import { expect, test as base } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-const test = base.extend<{ readonly google: GoogleDriveServer; readonly onedrive: OneDriveServer; readonly named: undefined }>({
+const test = base.extend<{
+  readonly google: GoogleDriveServer;
+  readonly onedrive: OneDriveServer;
+  readonly named: undefined;
+}>({
   google: async ({}, use) => {
     const server = await startGoogleDrive("google-client");
     await use(server);
@@ -29,8 +33,18 @@ const test = base.extend<{ readonly google: GoogleDriveServer; readonly onedrive
     async ({ portal, google, onedrive }, use) => {
       const restore = await releasesOf(portal).replaceDocument({
         drives: {
-          google: { client_id: "google-client", authorize_url: `${google.origin}/o/oauth2/v2/auth`, api_origin: google.origin },
-          onedrive: { client_id: "onedrive-client", authority: `${onedrive.origin}/consumers`, graph_url: `${onedrive.origin}/v1.0`, picker_url: `${onedrive.origin}/picker`, content_origins: [onedrive.origin] },
+          google: {
+            client_id: "google-client",
+            authorize_url: `${google.origin}/o/oauth2/v2/auth`,
+            api_origin: google.origin,
+          },
+          onedrive: {
+            client_id: "onedrive-client",
+            authority: `${onedrive.origin}/consumers`,
+            graph_url: `${onedrive.origin}/v1.0`,
+            picker_url: `${onedrive.origin}/picker`,
+            content_origins: [onedrive.origin],
+          },
         },
       });
       await use(undefined);
@@ -50,12 +64,17 @@ async function press(popup: Page, role: "link" | "button", name: string): Promis
   await popup.getByRole(role, { name, exact: true }).click();
 }
 async function makeKit(page: Page, passphrase: string | null): Promise<void> {
-  if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
+  if (passphrase !== null)
+    await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
   await page.getByRole("button", { name: "Make the kit" }).click();
   await expect(page.getByRole("heading", { name: "The kit is made" })).toBeVisible({ timeout: 120_000 });
 }
 
-test("drives: kits and pictures go to Google Drive and OneDrive, and pictures come from there", async ({ page, google, onedrive }) => {
+test("drives: kits and pictures go to Google Drive and OneDrive, and pictures come from there", async ({
+  page,
+  google,
+  onedrive,
+}) => {
   test.setTimeout(480_000);
   const passphrase = `four words and ${sentinel()}`;
   const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.small) };
@@ -64,7 +83,12 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
 
   await test.step("a person has a secret behind a picture with a passphrase", async () => {
     await signUp(page, newAccount());
-    await protect(page, { text: `legal winner ${sentinel()}`, title: "Wallet", tags: [], image: { file: photographs.small, passphrase } });
+    await protect(page, {
+      text: `legal winner ${sentinel()}`,
+      title: "Wallet",
+      tags: [],
+      image: { file: photographs.small, passphrase },
+    });
     await answerDevice(page, "My own device");
   });
 
@@ -91,8 +115,13 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
     await press(google1, "link", "Allow");
     await expect(page.getByText("Saved to Google Drive.")).toBeVisible();
     expect(google1.isClosed()).toBe(true);
-    expect(google.files.map(({ name, type }) => ({ name, type }))).toEqual([{ name: expect.stringMatching(/^kit-.*\.html$/), type: "text/html" }]);
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save the kit again" }).click()]);
+    expect(google.files.map(({ name, type }) => ({ name, type }))).toEqual([
+      { name: expect.stringMatching(/^kit-.*\.html$/), type: "text/html" },
+    ]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save the kit again" }).click(),
+    ]);
     expect(google.files[0]?.bytes.equals(await readFile(await download.path()))).toBe(true);
   });
 
@@ -119,12 +148,18 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
   });
 
   await test.step("no token was stored, and none is in an address", async () => {
-    const kept = await page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), location.href]));
+    const kept = await page.evaluate(() =>
+      JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), location.href]),
+    );
     for (const { headers } of [...google.requests, ...onedrive.requests]) {
       const token = headers.authorization?.replace("Bearer ", "");
       if (token !== undefined) expect(kept).not.toContain(token);
     }
-    expect([...google.requests, ...onedrive.requests].filter(({ headers }) => headers.cookie !== undefined && headers.authorization !== undefined)).toEqual([]);
+    expect(
+      [...google.requests, ...onedrive.requests].filter(
+        ({ headers }) => headers.cookie !== undefined && headers.authorization !== undefined,
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -132,7 +167,12 @@ test("drives: a kit that opens with the picture alone goes to none", async ({ pa
   test.setTimeout(240_000);
   const before = google.requests.length + onedrive.requests.length;
   await signUp(page, newAccount());
-  await protect(page, { text: sentinel(), title: "Plain", tags: [], image: { file: photographs.small, passphrase: null } });
+  await protect(page, {
+    text: sentinel(),
+    title: "Plain",
+    tags: [],
+    image: { file: photographs.small, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   await goWithin(page, "/safeguard");
   await page.getByLabel("Picture file").setInputFiles(photographs.small);

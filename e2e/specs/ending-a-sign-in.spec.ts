@@ -2,13 +2,18 @@ import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { goWithin } from "../pages/places.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-test("a sign-in that is ended from another browser is refused at once there, until its person signs in again", async ({ browser, page, portal }) => {
+test("a sign-in that is ended from another browser is refused at once there, until its person signs in again", async ({
+  browser,
+  page,
+  portal,
+}) => {
   const account = newAccount();
   await signUp(page, account);
   const other = await (await browser.newContext({ baseURL: portal.origin, locale: "en-GB" })).newPage();
   await signIn(other, account);
   const tokenOf = () => other.evaluate(() => sessionStorage.getItem("sessionToken"));
-  const statusOf = async (token: string | null) => (await other.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })).status();
+  const statusOf = async (token: string | null) =>
+    (await other.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })).status();
   const token = await tokenOf();
   expect(await statusOf(token)).toBe(200);
 
@@ -17,7 +22,10 @@ test("a sign-in that is ended from another browser is refused at once there, unt
     const list = page.getByRole("region", { name: "Devices and sign-ins" }).getByRole("listitem");
     await expect(list).toHaveCount(2);
     await expect(list.first()).toContainText("This browser");
-    await list.nth(1).getByRole("button", { name: /^End the sign-in/ }).click();
+    await list
+      .nth(1)
+      .getByRole("button", { name: /^End the sign-in/ })
+      .click();
     await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "End" }).click();
     await expect(list).toHaveCount(1);
   });
@@ -30,7 +38,10 @@ test("a sign-in that is ended from another browser is refused at once there, unt
   });
 
   await test.step("it goes on after a new sign-in, and what happened stands in the activity", async () => {
-    const [asking] = await Promise.all([other.waitForEvent("popup"), other.getByRole("button", { name: "Sign in again" }).click()]);
+    const [asking] = await Promise.all([
+      other.waitForEvent("popup"),
+      other.getByRole("button", { name: "Sign in again" }).click(),
+    ]);
     await asking.getByLabel("Password").fill(account.password);
     await asking.getByRole("button", { name: "Sign in" }).click();
     await expect(other.getByRole("textbox", { name: "User name" })).toHaveValue(account.userName);

@@ -48,10 +48,17 @@ async function chooseFile(page: Page, file: string, title: string): Promise<void
 
 /** Without loading the page anew: an upload goes on. */
 async function toSecrets(page: Page): Promise<void> {
-  await page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Secrets", exact: true }).click();
+  await page
+    .getByRole("navigation", { name: "Main navigation" })
+    .getByRole("link", { name: "Secrets", exact: true })
+    .click();
 }
 
-test("file-troubles: a lost connection, the lock, cancelling and a full disk cost nothing", async ({ page, context, portal }) => {
+test("file-troubles: a lost connection, the lock, cancelling and a full disk cost nothing", async ({
+  page,
+  context,
+  portal,
+}) => {
   test.setTimeout(300_000);
   const patience = { timeout: 90_000 };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-troubles-"));
@@ -62,7 +69,12 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
   });
   try {
     await signUp(page, newAccount());
-    await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.small, passphrase: null } });
+    await protect(page, {
+      text: "small",
+      title: "Small",
+      tags: [],
+      image: { file: photographs.small, passphrase: null },
+    });
     await answerDevice(page, "My own device");
 
     const parts = new PartsOnTheWay();

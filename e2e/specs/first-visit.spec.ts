@@ -9,9 +9,14 @@ const step = (page: Page, title: string) => page.getByRole("dialog", { name: tit
 const celebration = (page: Page) => page.getByText("You know your way around.");
 const onboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
 
-/** Until the library has put the focus into a step: before, it stands in the page unseen, while the page may still scroll under it. */
+/**
+ * Until the library has put the focus into a step: before, it stands in the page unseen, while the
+ * page may still scroll under it.
+ */
 async function opened(sheet: Locator): Promise<void> {
-  await expect.poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), "focus in the step").toBe(true);
+  await expect
+    .poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), "focus in the step")
+    .toBe(true);
 }
 
 /** Looks at each frame whether confetti was drawn, so that a slow machine cannot miss it. */
@@ -19,7 +24,10 @@ async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate(() => {
     const look = () => {
       const canvas = document.querySelector<HTMLCanvasElement>("canvas[aria-hidden]");
-      const pixels = canvas === null || canvas.width === 0 ? undefined : canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data;
+      const pixels =
+        canvas === null || canvas.width === 0
+          ? undefined
+          : canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data;
       if (pixels?.some((value) => value !== 0) === true) document.documentElement.dataset["confetti"] = "drawn";
       else requestAnimationFrame(look);
     };
@@ -28,13 +36,24 @@ async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   return async () => (await page.locator("html").getAttribute("data-confetti")) === "drawn";
 }
 
-async function boxOf(element: Locator): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
+async function boxOf(
+  element: Locator,
+): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
   return (await element.boundingBox()) ?? { x: Number.NaN, y: Number.NaN, width: Number.NaN, height: Number.NaN };
 }
 
-/** Swipes with a finger, as the browser itself takes it; it adds a little, so the threshold is for the unit test. */
+/**
+ * Swipes with a finger, as the browser itself takes it; it adds a little, so the threshold is for
+ * the unit test.
+ */
 async function swipe(devtools: CDPSession, pixels: number): Promise<void> {
-  await devtools.send("Input.synthesizeScrollGesture", { x: 200, y: 500, xDistance: pixels, gestureSourceType: "touch", preventFling: true });
+  await devtools.send("Input.synthesizeScrollGesture", {
+    x: 200,
+    y: 500,
+    xDistance: pixels,
+    gestureSourceType: "touch",
+    preventFling: true,
+  });
 }
 
 test("a first visit on a wide screen is led round the frame and celebrated; then Home is shown", async ({ page }) => {
@@ -44,7 +63,17 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight > innerHeight)).toBe(true);
 
   await test.step("nine steps, each beside what it is about: 380 px wide, with 10 px of light around it", async () => {
-    const steps = [["Home", "home"], ["Secrets", "secrets"], ["Shared with me", "received"], ["Add secret", "add"], ["Language", "language"], ["Light or dark", "theme"], ["Log out", "logout"], ["The screen", null], ["Help", "help"]] as const;
+    const steps = [
+      ["Home", "home"],
+      ["Secrets", "secrets"],
+      ["Shared with me", "received"],
+      ["Add secret", "add"],
+      ["Language", "language"],
+      ["Light or dark", "theme"],
+      ["Log out", "logout"],
+      ["The screen", null],
+      ["Help", "help"],
+    ] as const;
     for (const [title, target] of steps) {
       const sheet = step(page, title);
       await expect(sheet).toBeVisible();
@@ -56,7 +85,9 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
         const around = [lit.x - 10, lit.y - 10, lit.width + 20, lit.height + 20];
         const off = async () => {
           const { x, y, width, height } = await boxOf(light);
-          return Math.max(...[x, y, width, height].map((side, index) => Math.abs(side - (around[index] ?? Number.NaN))));
+          return Math.max(
+            ...[x, y, width, height].map((side, index) => Math.abs(side - (around[index] ?? Number.NaN))),
+          );
         };
         await expect.poll(off, `light at ${title}`).toBeLessThan(1); // the library rounds to whole pixels
       }
@@ -120,7 +151,10 @@ test.describe("on a phone", () => {
       const sheet = step(page, name);
       await expect(sheet).toBeVisible();
       const box = await sheet.boundingBox();
-      expect(Math.min(box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 390)), `${name} fits the screen`).toBeGreaterThanOrEqual(0);
+      expect(
+        Math.min(box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 390)),
+        `${name} fits the screen`,
+      ).toBeGreaterThanOrEqual(0);
       await opened(sheet);
       await sheet.getByRole("button", { name: /^(Next|Done)$/ }).tap();
     }

@@ -12,7 +12,9 @@ const back = (page: Page) =>
     history.back();
   });
 
-test("every change of route names the window, begins at the new screen, and finds its place again on the way back", async ({ page }) => {
+test("every change of route names the window, begins at the new screen, and finds its place again on the way back", async ({
+  page,
+}) => {
   await page.setViewportSize({ width: 1000, height: 320 });
   await signUp(page, newAccount());
 
@@ -112,7 +114,8 @@ test("links that were looked at leave nothing of their workers in the page", asy
   const look = async (times: number) => {
     for (let time = 0; time < times; time += 1) {
       await goWithin(`/shared/${"A".repeat(22)}`, "Something was shared with you");
-      await expect(page.getByRole("heading", { level: 2, name: "Open the link again" })).toBeVisible(); // its worker answered
+      // its worker answered
+      await expect(page.getByRole("heading", { level: 2, name: "Open the link again" })).toBeVisible();
       await goWithin("/help", "Help");
     }
   };

@@ -6,7 +6,16 @@ import type { Locator, Page } from "@playwright/test";
 
 import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { goWithin } from "../pages/places.ts";
-import { answerDevice, openList, openRecovery, protect, protectFile, revealed, row, showPicture } from "../pages/secrets.ts";
+import {
+  answerDevice,
+  openList,
+  openRecovery,
+  protect,
+  protectFile,
+  revealed,
+  row,
+  showPicture,
+} from "../pages/secrets.ts";
 import { openExport } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { expectAccessible } from "../support/looks.ts";
@@ -17,22 +26,43 @@ import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
 import { filesOf } from "../support/zip.ts";
 
-test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({ portal }) => {
+test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({
+  portal,
+}) => {
   test.setTimeout(600_000);
-  const words = { diary: sentinel(), keys: sentinel(), scan: sentinel(), password: sentinel(), changed: sentinel(), note: sentinel(), seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", title: sentinel(), site: sentinel(), folder: sentinel() };
+  const words = {
+    diary: sentinel(),
+    keys: sentinel(),
+    scan: sentinel(),
+    password: sentinel(),
+    changed: sentinel(),
+    note: sentinel(),
+    seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+    title: sentinel(),
+    site: sentinel(),
+    folder: sentinel(),
+  };
   const scan = Buffer.from(`${words.scan}\n`.repeat(20_000)); // more than goes in one call
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
   const [zip, exit] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   const proxy = await RecordingProxy.start();
   const strangers = new Set<string>();
-  const [old, anew] = [await newRecordedProfile(proxy, portal.origin, strangers), await newRecordedProfile(proxy, portal.origin, strangers)];
+  const [old, anew] = [
+    await newRecordedProfile(proxy, portal.origin, strangers),
+    await newRecordedProfile(proxy, portal.origin, strangers),
+  ];
   const pageOf = async ({ context }: typeof old): Promise<Page> => context.pages()[0] ?? (await context.newPage());
 
   await test.step("the page of one's data leads to an archive of every secret, which opens without the portal", async () => {
     const page = await pageOf(old);
     await signUpByHand(page, newAccount());
     await atHome(page);
-    await protect(page, { text: `Dear ${words.diary}`, title: `Diary ${words.title}`, tags: ["private", "2026"], image: { file: photographs.small, passphrase: null } });
+    await protect(page, {
+      text: `Dear ${words.diary}`,
+      title: `Diary ${words.title}`,
+      tags: ["private", "2026"],
+      image: { file: photographs.small, passphrase: null },
+    });
     await answerDevice(page, "My own device");
     await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
     await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scan });
@@ -57,7 +87,11 @@ test("everything leaves as an archive, comes into another account, and a foreign
     expect(bytes.toString("latin1")).not.toMatch(/AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]/i);
     const { contents, by } = await openExport(bytes, await readFile(exit, "utf8"));
     test.info().annotations.push({ type: "opened by", description: by.join(", ") });
-    expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({ [`Diary ${words.title}`]: `Dear ${words.diary}`, "House keys": words.keys, Scan: scan.toString("utf8") });
+    expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({
+      [`Diary ${words.title}`]: `Dear ${words.diary}`,
+      "House keys": words.keys,
+      Scan: scan.toString("utf8"),
+    });
   });
 
   const page = await pageOf(anew);
@@ -93,11 +127,35 @@ test("everything leaves as an archive, comes into another account, and a foreign
     expect(await revealed(page)).toBe(`Dear ${words.diary}`);
   });
 
-  const login = { id: "b1", folderId: "f1", type: 1, name: `Mail, “the ""old""” one\r\n${words.title}`, notes: `First line\r\nsecond, "quoted" ${words.note}`, login: { uris: [{ uri: `https://${words.site}.example` }], username: "ana", password: `p"a,ss\\${words.password}`, totp: words.seed } };
+  const login = {
+    id: "b1",
+    folderId: "f1",
+    type: 1,
+    name: `Mail, “the ""old""” one\r\n${words.title}`,
+    notes: `First line\r\nsecond, "quoted" ${words.note}`,
+    login: {
+      uris: [{ uri: `https://${words.site}.example` }],
+      username: "ana",
+      password: `p"a,ss\\${words.password}`,
+      totp: words.seed,
+    },
+  };
   const bitwarden = {
     encrypted: false,
     folders: [{ id: "f1", name: `Work/${words.folder}` }],
-    items: [login, { id: "b2", folderId: null, type: 2, name: "", notes: `No title 🗝️ ${words.note}` }, { id: "b3", folderId: null, type: 1, name: "Empty one", notes: null, login: { username: null, password: null, totp: null } }, "not an item"],
+    items: [
+      login,
+      { id: "b2", folderId: null, type: 2, name: "", notes: `No title 🗝️ ${words.note}` },
+      {
+        id: "b3",
+        folderId: null,
+        type: 1,
+        name: "Empty one",
+        notes: null,
+        login: { username: null, password: null, totp: null },
+      },
+      "not an item",
+    ],
   };
   const file = path.join(folder, "bitwarden_export.json");
   const review = page.getByRole("list", { name: "Items of the file" });
@@ -116,8 +174,14 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 3 items" }).click();
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
-    await expect(page.getByRole("list", { name: "Not everything in the file is stored" }).getByRole("listitem")).toHaveText(["4: cannot be read"]);
-    await expect(page.getByText(/^bitwarden_export\.json holds your secrets in plain text\. Keep it until these entries are elsewhere\./)).toBeVisible();
+    await expect(
+      page.getByRole("list", { name: "Not everything in the file is stored" }).getByRole("listitem"),
+    ).toHaveText(["4: cannot be read"]);
+    await expect(
+      page.getByText(
+        /^bitwarden_export\.json holds your secrets in plain text\. Keep it until these entries are elsewhere\./,
+      ),
+    ).toBeVisible();
     await expectAccessible(page, "an import that is done");
     await page.goto("/secrets"); // the list is read again
     await openRecovery(page, "one-time");
@@ -136,7 +200,13 @@ test("everything leaves as an archive, comes into another account, and a foreign
   });
 
   await test.step("what differs in it becomes a new version", async () => {
-    await writeFile(file, JSON.stringify({ ...bitwarden, items: [{ ...login, login: { ...login.login, password: words.changed } }, ...bitwarden.items.slice(1)] }));
+    await writeFile(
+      file,
+      JSON.stringify({
+        ...bitwarden,
+        items: [{ ...login, login: { ...login.login, password: words.changed } }, ...bitwarden.items.slice(1)],
+      }),
+    );
     await goWithin(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
@@ -156,14 +226,22 @@ test("everything leaves as an archive, comes into another account, and a foreign
 
   await test.step("nothing of it was in any request, in clear or encoded", async () => {
     const text = (name: string, value: string): Needle => ({ name, kind: "text", bytes: Buffer.from(value) });
-    const needles: Needle[] = [...Object.entries(words).map(([name, value]) => text(name, value)), text("an age identity", "AGE-SECRET-KEY-"), { name: "scan", kind: "runs", bytes: scan }];
+    const needles: Needle[] = [
+      ...Object.entries(words).map(([name, value]) => text(name, value)),
+      text("an age identity", "AGE-SECRET-KEY-"),
+      { name: "scan", kind: "runs", bytes: scan },
+    ];
     const search = new ByteSearch(needles);
     expect(proxy.requests).toBeGreaterThan(50);
     expect(search.search(proxy.sent(), "requests")).toEqual([]);
     expect([...strangers]).toEqual([]);
     for (const encoding of ["utf8", "base64", "hex"] as const) {
-      const planted = Buffer.concat(needles.map(({ bytes }) => Buffer.from(`\r\n${Buffer.from(bytes.subarray(0, 1024)).toString(encoding)}\r\n`)));
-      expect(new Set(search.search(planted, "planted").map(({ needle }) => needle))).toEqual(new Set(needles.map(({ name }) => name)));
+      const planted = Buffer.concat(
+        needles.map(({ bytes }) => Buffer.from(`\r\n${Buffer.from(bytes.subarray(0, 1024)).toString(encoding)}\r\n`)),
+      );
+      expect(new Set(search.search(planted, "planted").map(({ needle }) => needle))).toEqual(
+        new Set(needles.map(({ name }) => name)),
+      );
     }
   });
   await Promise.all([old.close(), anew.close()]);

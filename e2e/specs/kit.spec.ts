@@ -16,19 +16,35 @@ import { expect, test } from "../support/portal-test.ts";
 import { relicarioOpen } from "../support/relicario-open.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-test("kit: what was kept opens from a file on the disk, without network, portal or account", async ({ page, browser }) => {
+test("kit: what was kept opens from a file on the disk, without network, portal or account", async ({
+  page,
+  browser,
+}) => {
   test.setTimeout(480_000);
   const passphrase = `four words and ${sentinel()}`;
   const phrase = `legal winner ${sentinel()} thank year`;
-  const hostile = { title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`, text: `<script>document.title = "owned"</script> ${sentinel()}` };
-  const file = { title: `Deed ${sentinel()}`, name: `../<img src=x onerror="document.title='owned'">\u202egpj.exe`, safe: "__img src=x onerror=_document.title='owned'___gpj.exe", content: Buffer.from(`<script>alert(1)</script> ${sentinel()}`) };
+  const hostile = {
+    title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`,
+    text: `<script>document.title = "owned"</script> ${sentinel()}`,
+  };
+  const file = {
+    title: `Deed ${sentinel()}`,
+    name: `../<img src=x onerror="document.title='owned'">\u202egpj.exe`,
+    safe: "__img src=x onerror=_document.title='owned'___gpj.exe",
+    content: Buffer.from(`<script>alert(1)</script> ${sentinel()}`),
+  };
   const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
   let kit: KeptKit = { file: "", sha256: "" };
   let commands = "";
   const asked: string[] = [];
   const offline = async (language: string, colorScheme: "light" | "dark", width: number) => {
-    const context = await browser.newContext({ offline: true, locale: language, colorScheme, viewport: { width, height: 900 } });
+    const context = await browser.newContext({
+      offline: true,
+      locale: language,
+      colorScheme,
+      viewport: { width, height: 900 },
+    });
     context.on("request", (request) => asked.push(request.url()));
     context.on("dialog", () => asked.push("a dialog"));
     const opened = await context.newPage();
@@ -38,7 +54,12 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
 
   await test.step("a person makes a kit of all secrets on Safeguard", async () => {
     await signUp(page, newAccount());
-    await protect(page, { text: phrase, title: "Wallet", tags: ["paper"], image: { file: photographs.mountains, passphrase } });
+    await protect(page, {
+      text: phrase,
+      title: "Wallet",
+      tags: ["paper"],
+      image: { file: photographs.mountains, passphrase },
+    });
     await answerDevice(page, "My own device");
     await protect(page, { text: hostile.text, title: hostile.title, tags: [], image: null });
     await protectFile(page, file);
@@ -46,11 +67,15 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     const bytes = await readFile(kit.file);
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(kit.sha256);
     expect(bytes.length).toBeLessThan(3_000_000);
-    await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Up to date")).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Up to date")).toBeVisible({
+      timeout: 60_000,
+    });
   });
 
   await test.step("its sheet fits one page of A4, and of Letter", async () => {
-    await page.evaluate(() => { window.print = () => undefined; }); // the dialog, which ends the sheet
+    await page.evaluate(() => {
+      window.print = () => undefined;
+    }); // the dialog, which ends the sheet
     for (const format of ["A4", "Letter"]) {
       await page.getByRole("button", { name: "Print the sheet" }).click();
       await expect(page.locator("[data-print]")).toContainText(kit.sha256.slice(0, 8));
@@ -62,16 +87,24 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   await test.step("it opens from the disk with a copy as messengers make them, and sends nothing", async () => {
     const kitPage = await offline("en-GB", "light", 1280);
     await showToKit(kitPage, photographs.sunset, passphrase);
-    await expect(kitPage.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", { timeout: 90_000 });
+    await expect(kitPage.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", {
+      timeout: 90_000,
+    });
     await showToKit(kitPage, copy, passphrase);
     expect(await kitText(kitPage, "Wallet")).toBe(phrase);
     expect(await kitText(kitPage, hostile.title)).toBe(hostile.text);
     await expect(kitPage).toHaveTitle("Kit for opening secrets");
-    const [download] = await Promise.all([kitPage.waitForEvent("download"), kitPage.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click()]);
+    const [download] = await Promise.all([
+      kitPage.waitForEvent("download"),
+      kitPage.getByRole("article").first().getByRole("button", { name: "Save as a file" }).click(),
+    ]);
     expect(await readFile(await download.path(), "utf8")).toBe(phrase);
     const deed = kitPage.getByRole("article").filter({ has: kitPage.getByRole("heading", { name: file.title }) });
     await expect(deed.getByText(file.name, { exact: true })).toBeVisible();
-    const [saved] = await Promise.all([kitPage.waitForEvent("download"), deed.getByRole("button", { name: "Save as a file" }).click()]);
+    const [saved] = await Promise.all([
+      kitPage.waitForEvent("download"),
+      deed.getByRole("button", { name: "Save as a file" }).click(),
+    ]);
     expect([saved.suggestedFilename(), await readFile(await saved.path())]).toEqual([file.safe, file.content]);
     await kitPage.getByRole("heading", { name: "Without this page" }).click();
     commands = (await kitPage.locator("details pre").nth(1).textContent()) ?? "";
@@ -104,24 +137,39 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
 
   await test.step("it opens by the command line, and with the plain age", async () => {
     await writeFile(path.join(folder, "copy.jpg"), copy.buffer);
-    const ran = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], { folder, input: `${passphrase}\n` });
+    const ran = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], {
+      folder,
+      input: `${passphrase}\n`,
+    });
     expect(ran).toMatchObject({ code: 0, complained: "" });
     expect(ran.said).toContain("“Wallet”: secret.txt");
     expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(phrase);
     expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostile.text);
     expect(await readFile(path.join(folder, file.safe))).toEqual(file.content);
-    const { said: identity } = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], { folder, input: passphrase });
+    const { said: identity } = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], {
+      folder,
+      input: passphrase,
+    });
     const { plain, by } = await openKitByAge(kit.file, identity, commands, 1);
     expect(by).toBe((await hasGo()) ? "age" : "typage");
     expect(plain.toString("utf8")).toBe(phrase);
-    const wrong = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], { folder, input: "another" });
-    expect(wrong).toEqual({ code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" });
+    const wrong = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], {
+      folder,
+      input: "another",
+    });
+    expect(wrong).toEqual({
+      code: 1,
+      said: "",
+      complained: "This is not the picture of this kit, or not its passphrase.\n",
+    });
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
   });
 
   await test.step("after an edit the portal says that the kit is out of date", async () => {
     await page.goto("/secrets"); // the list is read again: making the kit changed its labels
-    await row(page, "Wallet").getByRole("button", { name: /More for/ }).click();
+    await row(page, "Wallet")
+      .getByRole("button", { name: /More for/ })
+      .click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await page.getByRole("button", { name: "Open and change" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.mountains);
@@ -131,7 +179,9 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await page.getByRole("button", { name: "Save changes" }).click();
     await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
     await goWithin(page, "/safeguard");
-    await expect(page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet.")).toBeVisible({ timeout: 60_000 });
+    await expect(
+      page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet."),
+    ).toBeVisible({ timeout: 60_000 });
   });
   await rm(folder, { recursive: true, force: true });
 });

@@ -15,10 +15,14 @@ import { expect, test } from "../support/portal-test.ts";
 
 /** 64 in the tests; `pnpm bench:files` takes 1024. */
 const mebibytes = Number(process.env["RELICARIO_FILE_MIB"] ?? "64");
-/** Bytes of heaps, buffers and WASM (sealing.md, Budgets). The longest task is noted here and judged by `pnpm bench:files`, on a machine that does nothing else. */
+/**
+ * Bytes of heaps, buffers and WASM (sealing.md, Budgets). The longest task is noted here and judged
+ * by `pnpm bench:files`, on a machine that does nothing else.
+ */
 const heapLimit = 150_000_000;
 
-const isPart = (request: Request): boolean => request.method() === "POST" && request.url().includes("/v2/secrets/secret/upload/");
+const isPart = (request: Request): boolean =>
+  request.method() === "POST" && request.url().includes("/v2/secrets/secret/upload/");
 
 test("large-file: a file goes on after its tab was closed half way, and comes back whole", async ({ portal }) => {
   test.setTimeout(120_000 + mebibytes * 10_000);
@@ -29,14 +33,28 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
   const account = newAccount();
   const title = "The film";
   const figures: Record<string, number | Readonly<Record<string, number>>> = { mebibytes };
-  const note = async (phase: "send" | "resume" | "save", memory: MemoryWatch, longest: () => Promise<LongestTask>): Promise<void> => {
+  const note = async (
+    phase: "send" | "resume" | "save",
+    memory: MemoryWatch,
+    longest: () => Promise<LongestTask>,
+  ): Promise<void> => {
     const { busy, wall } = await longest();
     const { most, parts } = await memory.stop();
-    Object.assign(figures, { [`${phase}_heap`]: most, [`${phase}_heap_parts`]: parts, [`${phase}_longest_task`]: busy, [`${phase}_longest_task_wall`]: wall });
+    Object.assign(figures, {
+      [`${phase}_heap`]: most,
+      [`${phase}_heap_parts`]: parts,
+      [`${phase}_longest_task`]: busy,
+      [`${phase}_longest_task_wall`]: wall,
+    });
   };
   const profiles: BrowserContext[] = [];
   const newProfile = async (name: string): Promise<Page> => {
-    const context = await chromium.launchPersistentContext(path.join(folder, name), { ...chromiumArguments(), baseURL: portal.origin, locale: "en-GB", acceptDownloads: true });
+    const context = await chromium.launchPersistentContext(path.join(folder, name), {
+      ...chromiumArguments(),
+      baseURL: portal.origin,
+      locale: "en-GB",
+      acceptDownloads: true,
+    });
     profiles.push(context);
     return context.pages()[0] ?? (await context.newPage());
   };
@@ -45,7 +63,12 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
     const page = await newProfile("first");
     await test.step("a person protects a small secret, then a large file", async () => {
       await signUp(page, account);
-      await protect(page, { text: "small", title: "Small", tags: [], image: { file: photographs.small, passphrase: null } });
+      await protect(page, {
+        text: "small",
+        title: "Small",
+        tags: [],
+        image: { file: photographs.small, passphrase: null },
+      });
       await answerDevice(page, "My own device");
       await goWithin(page, "/add-secret");
       await page.getByRole("radio", { name: "File", exact: true }).check();
@@ -82,7 +105,9 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
         if (isPart(request)) sent++;
       });
       await again.goto("/secrets");
-      const waiting = again.getByRole("listitem").filter({ has: again.getByLabel(`The file of ${title}`, { exact: true }) });
+      const waiting = again
+        .getByRole("listitem")
+        .filter({ has: again.getByLabel(`The file of ${title}`, { exact: true }) });
       await expect(waiting).toContainText("Choose the same file again");
       const other = path.join(folder, "other.mp4");
       await writeLargeFile(other, mebibytes);

@@ -6,7 +6,9 @@ import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { withoutEd25519 } from "../support/without-ed25519.ts";
 
-/** How many records every database of this origin has, but for keys of links that are still good. */
+/**
+ * How many records every database of this origin has, but for keys of links that are still good.
+ */
 function kept(page: Page): Promise<Readonly<Record<string, number>>> {
   return page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -31,7 +33,9 @@ function kept(page: Page): Promise<Readonly<Record<string, number>>> {
   });
 }
 
-test("a device of one's own is locked at sign-out and opens with the next sign-in; forgotten, it knows nobody", async ({ page }) => {
+test("a device of one's own is locked at sign-out and opens with the next sign-in; forgotten, it knows nobody", async ({
+  page,
+}) => {
   const account = newAccount();
   const missing: string[] = [];
   page.on("console", (message) => {
@@ -57,10 +61,18 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
 
   await test.step("forgetting takes everything, in a page whose screen asked for no vault", async () => {
     await page.goto("/help");
-    expect(Object.keys(await kept(page))).toEqual(expect.arrayContaining(["relicario-vault/accounts", "relicario-host/people"]));
-    await page.getByRole("button", { name: /^Log out/ }).first().click();
+    expect(Object.keys(await kept(page))).toEqual(
+      expect.arrayContaining(["relicario-vault/accounts", "relicario-host/people"]),
+    );
+    await page
+      .getByRole("button", { name: /^Log out/ })
+      .first()
+      .click();
     await page.getByRole("dialog", { name: "Log out?" }).getByRole("button", { name: "Forget this device" }).click();
-    await page.getByRole("dialog", { name: "Forget this device?" }).getByRole("button", { name: "Forget this device" }).click();
+    await page
+      .getByRole("dialog", { name: "Forget this device?" })
+      .getByRole("button", { name: "Forget this device" })
+      .click();
     await expect(page.getByLabel("User name or e-mail")).toBeVisible();
     await signIn(page, account);
     await page.goto("/help");
@@ -70,7 +82,9 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
   });
 });
 
-test("a browser without Ed25519 says that it cannot remember the device; everything works, and the picture unlocks the next visit", async ({ page }) => {
+test("a browser without Ed25519 says that it cannot remember the device; everything works, and the picture unlocks the next visit", async ({
+  page,
+}) => {
   const account = newAccount();
   const workers = withoutEd25519(page);
   await signUp(page, account);

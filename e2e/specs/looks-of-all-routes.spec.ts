@@ -13,7 +13,12 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 test("every route is accessible, wide and narrow, in both languages and themes", async ({ page }) => {
   test.setTimeout(900_000);
   await signUp(page, newAccount());
-  await protect(page, { text: "a text", title: "Looked at", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
+  await protect(page, {
+    text: "a text",
+    title: "Looked at",
+    tags: ["looks"],
+    image: { file: photographs.small, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   await openList(page);
   await page.getByRole("button", { name: /More for/ }).click();
@@ -77,7 +82,12 @@ test("what opens over a screen is accessible in both languages and themes", asyn
 
 test("the way to the provider's form is accessible in both languages and themes", async ({ browser, portal }) => {
   for (const [language, theme] of looks) {
-    const context = await browser.newContext({ baseURL: portal.origin, viewport: narrow, locale: language === "en" ? "en-GB" : "es-ES", colorScheme: theme });
+    const context = await browser.newContext({
+      baseURL: portal.origin,
+      viewport: narrow,
+      locale: language === "en" ? "en-GB" : "es-ES",
+      colorScheme: theme,
+    });
     const page = await context.newPage();
     await page.goto("/");
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();

@@ -18,7 +18,10 @@ const telling = ["/home", "/secrets", "/settings/data"];
 const usual = [...telling, "/edit-secret/:id", "/people", "/share/:id", "/settings/profile", "/settings/security"];
 const whole = process.env["RELICARIO_TESTS"] === "all";
 
-/** Each is loaded anew, since what is in the cache comes at once. That takes a second or two, so only `npm run test:all` takes all of them. */
+/**
+ * Each is loaded anew, since what is in the cache comes at once. That takes a second or two, so
+ * only `npm run test:all` takes all of them.
+ */
 test("nothing on a screen jumps while the screen comes", async ({ page }) => {
   test.setTimeout(900_000);
   const walk = async (paths: readonly string[], when: string, sizes: readonly Size[]) => {
@@ -35,14 +38,23 @@ test("nothing on a screen jumps while the screen comes", async ({ page }) => {
   await signUp(page, newAccount());
   await walk(telling, "empty", both);
   await page.setViewportSize(wide);
-  await protect(page, { text: "a text", title: "Kept", tags: ["looks"], image: { file: photographs.small, passphrase: null } });
+  await protect(page, {
+    text: "a text",
+    title: "Kept",
+    tags: ["looks"],
+    image: { file: photographs.small, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   await openList(page);
   await page.getByRole("button", { name: /More for/ }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
   await expect(page).toHaveURL(/\/edit-secret\//);
   const secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
-  await walk((whole ? routes : usual).map((route) => route.replace(":id", secretId)), "unlocked", whole ? both : [wide]);
+  await walk(
+    (whole ? routes : usual).map((route) => route.replace(":id", secretId)),
+    "unlocked",
+    whole ? both : [wide],
+  );
   if (!whole) await walk(telling, "unlocked", [narrow]);
 
   await page.setViewportSize(wide);

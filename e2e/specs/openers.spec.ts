@@ -71,10 +71,17 @@ async function showCode(page: Page, code: string): Promise<void> {
 /** Where a secret is opened, and where a device is unlocked or an act asks for a picture. */
 const refused = /Not this picture, or not this passphrase|This picture and passphrase together do not open it/;
 
-test("openers: whatever is left opens, what was replaced opens nothing, and a device without PRF adds nothing", async ({ page, browser, portal }) => {
+test("openers: whatever is left opens, what was replaced opens nothing, and a device without PRF adds nothing", async ({
+  page,
+  browser,
+  portal,
+}) => {
   test.setTimeout(600_000);
   const account = newAccount();
-  const secrets = [{ title: `First ${sentinel()}`, text: `one ${sentinel()}` }, { title: `Second ${sentinel()}`, text: `two ${sentinel()}` }] as const;
+  const secrets = [
+    { title: `First ${sentinel()}`, text: `one ${sentinel()}` },
+    { title: `Second ${sentinel()}`, text: `two ${sentinel()}` },
+  ] as const;
   const [passphrase, third] = [`ten stones ${sentinel()}`, `a boat ${sentinel()}`];
   const wrong = page.getByRole("alert").filter({ hasText: refused });
   const device = await withPasskeys(page);
@@ -82,7 +89,11 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
 
   await test.step("a person protects a secret, makes a passkey and a recovery code, and covers what was there", async () => {
     await signUp(page, account);
-    await protect(page, { ...secrets[0], tags: [], image: { file: photographs.small, passphrase: null, name: "The mountains" } });
+    await protect(page, {
+      ...secrets[0],
+      tags: [],
+      image: { file: photographs.small, passphrase: null, name: "The mountains" },
+    });
     await answerDevice(page, "My own device");
     await makePasskey(page);
     expect(await device.count()).toBe(1);
@@ -117,7 +128,9 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
   await test.step("the picture gets a passphrase: it says what opens afterwards, and asks for the picture as it is now", async () => {
     await openOpeners(page);
     await page.getByRole("button", { name: "Change the passphrase of The mountains" }).click();
-    await expect(page.getByText("Afterwards The mountains opens your secrets with the new passphrase alone.")).toBeVisible();
+    await expect(
+      page.getByText("Afterwards The mountains opens your secrets with the new passphrase alone."),
+    ).toBeVisible();
     await page.getByRole("textbox", { name: "New passphrase", exact: true }).fill(passphrase);
     await page.getByRole("textbox", { name: "New passphrase again" }).fill(passphrase);
     await page.getByRole("button", { name: "Go on", exact: true }).click();
@@ -125,11 +138,17 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
     const typed = page.getByRole("textbox", { name: "Passphrase, if the picture has one" });
     await typed.fill(passphrase);
     await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
-    await expect(page.getByRole("alert")).toContainText("This picture would open without its passphrase", { timeout: 90_000 });
+    await expect(page.getByRole("alert")).toContainText("This picture would open without its passphrase", {
+      timeout: 90_000,
+    });
     await typed.fill("");
     await page.getByRole("button", { name: "Change the passphrase", exact: true }).click();
-    await expect(page.getByRole("button", { name: "Change the passphrase of The mountains" })).toBeVisible({ timeout: 120_000 });
-    await expect(page.getByRole("list", { name: "Ways to open" }).getByRole("listitem").filter({ hasText: "The mountains" })).toContainText("Opens 2 of 2 secrets.");
+    await expect(page.getByRole("button", { name: "Change the passphrase of The mountains" })).toBeVisible({
+      timeout: 120_000,
+    });
+    await expect(
+      page.getByRole("list", { name: "Ways to open" }).getByRole("listitem").filter({ hasText: "The mountains" }),
+    ).toContainText("Opens 2 of 2 secrets.");
   });
 
   await test.step("without it the picture opens nothing, with it what it opened", async () => {
@@ -154,7 +173,9 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
     await page.getByLabel("Picture file").last().setInputFiles(photographs.small);
     await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
     await page.getByRole("button", { name: "Use the new picture", exact: true }).click();
-    await expect(page.getByRole("button", { name: "Use another picture instead of The friends" })).toBeVisible({ timeout: 120_000 });
+    await expect(page.getByRole("button", { name: "Use another picture instead of The friends" })).toBeVisible({
+      timeout: 120_000,
+    });
     await expect(page.getByText("The mountains")).toHaveCount(0);
     await openRecovery(page, secrets[1].title);
     await showPicture(page, photographs.small, passphrase);
@@ -178,7 +199,9 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
 
   await test.step("all lost: the recovery code opens the list and what is in it there", async () => {
     await showCode(other, code.replace(/^\w+/, "zebra"));
-    await expect(other.getByText(/These are not the 24 words|opens nothing in this account/)).toBeVisible({ timeout: 60_000 });
+    await expect(other.getByText(/These are not the 24 words|opens nothing in this account/)).toBeVisible({
+      timeout: 60_000,
+    });
     await showWhatIsTyped(other, code);
     await answerDevice(other, "My own device");
     await openRecovery(other, secrets[0].title);

@@ -2,7 +2,19 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 import { atHome, newAccount, signInByHand, signOut, signUpByHand } from "../pages/account.ts";
-import { answerDevice, downloadFile, drawFrame, openList, openRecovery, protect, protectFile, revealed, row, saveAsAgeFile, showPicture } from "../pages/secrets.ts";
+import {
+  answerDevice,
+  downloadFile,
+  drawFrame,
+  openList,
+  openRecovery,
+  protect,
+  protectFile,
+  revealed,
+  row,
+  saveAsAgeFile,
+  showPicture,
+} from "../pages/secrets.ts";
 import { openWithTypage, seedOf } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
@@ -13,14 +25,25 @@ import { newRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
 import { sentinel } from "../support/sentinel.ts";
 
-test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({ portal, dataFolder }) => {
+test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({
+  portal,
+  dataFolder,
+}) => {
   test.setTimeout(600_000);
   const account = newAccount();
   const phrase = `legal winner ${sentinel()} thank year`;
   const title = `Wallet ${sentinel()}`;
   const tags = [sentinel(), sentinel()];
-  const scan = { title: `Scan ${sentinel()}`, name: "scan.pdf", content: Buffer.concat([Buffer.from(`${sentinel()} `), randomBytes(50_000)]) };
-  const second = { text: `second ${sentinel()}`, title: `Second ${sentinel()}`, passphrase: `four words and ${sentinel()}` };
+  const scan = {
+    title: `Scan ${sentinel()}`,
+    name: "scan.pdf",
+    content: Buffer.concat([Buffer.from(`${sentinel()} `), randomBytes(50_000)]),
+  };
+  const second = {
+    text: `second ${sentinel()}`,
+    title: `Second ${sentinel()}`,
+    passphrase: `four words and ${sentinel()}`,
+  };
 
   const proxy = await RecordingProxy.start();
   const strangers = new Set<string>();
@@ -55,7 +78,9 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   await test.step("a file that cannot be read says what to do", async () => {
     await openRecovery(page, title);
     await showPicture(page, badPictures.gif);
-    await expect(page.getByRole("alert")).toContainText("This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.");
+    await expect(page.getByRole("alert")).toContainText(
+      "This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.",
+    );
     await showPicture(page, badPictures.cut);
     await expect(page.getByRole("alert")).toContainText("This picture is damaged or incomplete.");
   });
@@ -84,10 +109,21 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   });
 
   await test.step("a second picture with a passphrase protects another secret", async () => {
-    await protect(page, { text: second.text, title: second.title, tags: [], image: { file: photographs.friends, passphrase: second.passphrase } }, photographs.mountains);
+    await protect(
+      page,
+      {
+        text: second.text,
+        title: second.title,
+        tags: [],
+        image: { file: photographs.friends, passphrase: second.passphrase },
+      },
+      photographs.mountains,
+    );
     await openRecovery(page, second.title);
     await showPicture(page, photographs.friends, `${second.passphrase}x`);
-    await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", { timeout: 90_000 });
+    await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", {
+      timeout: 90_000,
+    });
     await showPicture(page, await copies["half the size"](photographs.friends), second.passphrase);
     expect(await revealed(page)).toBe(second.text);
   });
@@ -109,7 +145,8 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await answerDevice(other, "A shared computer");
     await expect(row(other, title)).toBeVisible();
     await expect(row(other, second.title)).toBeVisible();
-    await row(other, title).getByRole("link", { name: title }).click(); // no reload: a shared computer keeps its keys in memory alone
+    // no reload: a shared computer keeps its keys in memory alone
+    await row(other, title).getByRole("link", { name: title }).click();
     await showPicture(other, await copies["JPEG quality 60"](photographs.mountains));
     expect(await revealed(other)).toBe(phrase);
     await signOut(other);
@@ -117,11 +154,13 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
   });
 
   await test.step("the service kept and the browsers sent nothing of it", async () => {
-    const needles: Needle[] = [phrase, title, ...tags, scan.title, second.text, second.title, second.passphrase].map((text, index) => ({
-      name: `typed text ${String(index)}`,
-      kind: "text",
-      bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
-    }));
+    const needles: Needle[] = [phrase, title, ...tags, scan.title, second.text, second.title, second.passphrase].map(
+      (text, index) => ({
+        name: `typed text ${String(index)}`,
+        kind: "text",
+        bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
+      }),
+    );
     const [identityLine = ""] = /^AGE-SECRET-KEY-PQ-1\w+$/m.exec(identityOfContent) ?? [];
     const seed = seedOf(identityOfContent);
     expect([identityLine.length > 60, seed.length]).toEqual([true, 32]);
@@ -151,11 +190,17 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
 
     // Planted ones, text and picture, are found: the search above can fail.
     proxy.plant(Buffer.from(JSON.stringify({ title: Buffer.from(`.${title}`).toString("base64url") })));
-    proxy.plant(Buffer.from(JSON.stringify({ key: seed.toString("hex"), identity: Buffer.from(identityLine).toString("base64") })));
+    proxy.plant(
+      Buffer.from(
+        JSON.stringify({ key: seed.toString("hex"), identity: Buffer.from(identityLine).toString("base64") }),
+      ),
+    );
     const luma = await lumaRows(photographs.friends);
     proxy.plant(Buffer.from(` ${Buffer.from(luma.subarray(1_000_001, 1_000_101)).toString("base64")} `));
     const planted = ["typed text 1", "identity of the content", "seed of the content's identity", "luma of friends"];
-    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toEqual(expect.arrayContaining(planted));
+    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toEqual(
+      expect.arrayContaining(planted),
+    );
   });
   await proxy.stop();
 });

@@ -15,18 +15,29 @@ const password = `four words and ${sentinel()}`;
 
 /** A browser of its own, as a private window: nothing is kept in it before or after. */
 async function stranger(browser: Browser, baseURL: string, look: "wide" | "phone" = "wide"): Promise<Page> {
-  const phone = { viewport: { width: 390, height: 844 }, colorScheme: "dark", locale: "es-ES", hasTouch: true } as const;
+  const phone = {
+    viewport: { width: 390, height: 844 },
+    colorScheme: "dark",
+    locale: "es-ES",
+    hasTouch: true,
+  } as const;
   const context = await browser.newContext({ baseURL, locale: "en-GB", ...(look === "phone" ? phone : {}) });
   const page = await context.newPage();
   await withoutTours(page);
   return page;
 }
 
-test("receiving: a link, a password, signing up on the way, and one person", async ({ page, browser, portal, planted }) => {
+test("receiving: a link, a password, signing up on the way, and one person", async ({
+  page,
+  browser,
+  portal,
+  planted,
+}) => {
   test.setTimeout(900_000);
   const owner = newAccount();
   let secretId = "";
-  const shared = async (wish: Omit<ShareWish, "opener">) => planted.link(await share(page, secretId, { ...wish, opener: photographs.small }));
+  const shared = async (wish: Omit<ShareWish, "opener">) =>
+    planted.link(await share(page, secretId, { ...wish, opener: photographs.small }));
   for (const text of [title, phrase, password]) planted.text(text);
 
   await test.step("somebody protects a secret", async () => {
@@ -34,7 +45,9 @@ test("receiving: a link, a password, signing up on the way, and one person", asy
     await protect(page, { text: phrase, title, tags: [], image: { file: photographs.small, passphrase: null } });
     await answerDevice(page, "My own device");
     await openList(page);
-    await row(page, title).getByRole("button", { name: /More for/ }).click();
+    await row(page, title)
+      .getByRole("button", { name: /More for/ })
+      .click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
     await expect(page).toHaveURL(/\/edit-secret\//);
     secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
@@ -60,7 +73,9 @@ test("receiving: a link, a password, signing up on the way, and one person", asy
     await expect(bare.getByRole("heading", { name: "Sealed secrets" })).toBeVisible();
     await expect(bare.getByRole("heading", { name: "Secretos sellados" })).toBeVisible();
     expect(calls.filter((path) => path.startsWith("/api/"))).toEqual([]);
-    const fetched = await (await context.request.get(link.split("#")[0] ?? "", { headers: { accept: "*/*", "user-agent": "curl/8.5.0" } })).text();
+    const fetched = await (
+      await context.request.get(link.split("#")[0] ?? "", { headers: { accept: "*/*", "user-agent": "curl/8.5.0" } })
+    ).text();
     expect(fetched).toContain("loading it opened nothing and counted nothing");
     expect(fetched).not.toContain(title);
     await context.close();
@@ -120,7 +135,8 @@ test("receiving: a link, a password, signing up on the way, and one person", asy
 
   await test.step("one person finds it under shared with me, sees who it is from, and opens it with their own picture", async () => {
     await shared({ audience: { userName: friend.userName }, views: "5 times" });
-    await mailbox.getByRole("navigation").getByRole("link", { name: "Shared with me" }).click(); // within the page: one that is loaded anew is locked
+    // within the page: one that is loaded anew is locked
+    await mailbox.getByRole("navigation").getByRole("link", { name: "Shared with me" }).click();
     await expect(mailbox.getByText("2 things shared with you")).toBeVisible({ timeout: 60_000 });
     const card = mailbox.getByRole("article").filter({ hasText: "sealed to you" });
     await expect(card).toContainText("Not opened yet");

@@ -38,20 +38,35 @@ async function openAnswer(page: Page, title: string): Promise<void> {
   await expect(card.getByText("Something came")).toBeVisible();
   await card.getByRole("button", { name: "Open what came" }).click();
   await card.getByLabel("Picture file").setInputFiles(photographs.small);
-  await card.getByRole("group", { name: /Show one of your pictures/ }).getByRole("button", { name: "Open what came" }).click();
+  await card
+    .getByRole("group", { name: /Show one of your pictures/ })
+    .getByRole("button", { name: "Open what came" })
+    .click();
   await expect(card.getByRole("group", { name: "What came" })).toBeVisible(patience);
 }
 
-const receipt = (page: Page, name: string): Promise<string[]> => page.getByRole("list", { name }).getByRole("listitem").allTextContents();
+const receipt = (page: Page, name: string): Promise<string[]> =>
+  page.getByRole("list", { name }).getByRole("listitem").allTextContents();
 
-test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({ portal, planted }) => {
+test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({
+  portal,
+  planted,
+}) => {
   test.setTimeout(900_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-request-"));
   const film = path.join(folder, `film-${sentinel()}.mp4`);
   const expected = await writeLargeFile(film, mebibytes);
   const profiles: BrowserContext[] = [];
-  const newProfile = async (name: string, look: Pick<BrowserContextOptions, "locale" | "viewport" | "colorScheme" | "hasTouch"> = { locale: "en-GB" }): Promise<Page> => {
-    const context = await chromium.launchPersistentContext(path.join(folder, name), { ...chromiumArguments(), baseURL: portal.origin, ...look, acceptDownloads: true });
+  const newProfile = async (
+    name: string,
+    look: Pick<BrowserContextOptions, "locale" | "viewport" | "colorScheme" | "hasTouch"> = { locale: "en-GB" },
+  ): Promise<Page> => {
+    const context = await chromium.launchPersistentContext(path.join(folder, name), {
+      ...chromiumArguments(),
+      baseURL: portal.origin,
+      ...look,
+      acceptDownloads: true,
+    });
     profiles.push(context);
     const page = context.pages()[0] ?? (await context.newPage());
     await withoutTours(page);
@@ -68,27 +83,38 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     const owner = await newProfile("owner");
     const links = await test.step("a person asks twice, and gets a link for each", async () => {
       await signUp(owner, newAccount());
-      await protect(owner, { text: "mine", title: "Mine", tags: [], image: { file: photographs.small, passphrase: null } });
+      await protect(owner, {
+        text: "mine",
+        title: "Mine",
+        tags: [],
+        image: { file: photographs.small, passphrase: null },
+      });
       await answerDevice(owner, "My own device");
       return [await ask(owner, title, note), await ask(owner, filmTitle, "")] as const;
     });
     for (const link of links) planted.link(link);
     expect(links[0]).toMatch(/\/request\/[\w-]{22}#s=[\w-]{43}$/);
 
-    const phone = await newProfile("phone", { locale: "es-ES", viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
-    const words = await test.step("somebody else sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
-      const sent: string[] = [];
-      phone.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
-      await phone.goto(links[0]);
-      await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(patience);
-      expect(phone.url()).not.toContain("#");
-      await phone.getByLabel("Tu texto").fill(answer);
-      await phone.getByRole("button", { name: "Sellar y enviar" }).click();
-      await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(patience);
-      const key = links[0].split("#s=")[1] ?? "";
-      for (const secret of [title, note, answer, key]) expect(sent.filter((one) => one.includes(secret))).toEqual([]);
-      return receipt(phone, "Palabras de tu recibo");
+    const phone = await newProfile("phone", {
+      locale: "es-ES",
+      viewport: { width: 390, height: 844 },
+      colorScheme: "dark",
+      hasTouch: true,
     });
+    const words =
+      await test.step("somebody else sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
+        const sent: string[] = [];
+        phone.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
+        await phone.goto(links[0]);
+        await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(patience);
+        expect(phone.url()).not.toContain("#");
+        await phone.getByLabel("Tu texto").fill(answer);
+        await phone.getByRole("button", { name: "Sellar y enviar" }).click();
+        await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(patience);
+        const key = links[0].split("#s=")[1] ?? "";
+        for (const secret of [title, note, answer, key]) expect(sent.filter((one) => one.includes(secret))).toEqual([]);
+        return receipt(phone, "Palabras de tu recibo");
+      });
     expect(words).toHaveLength(8);
 
     await test.step("whoever asked opens it with a picture, sees the same words, and keeps it", async () => {
@@ -145,7 +171,10 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     await test.step("the film comes back byte for byte, and is deleted", async () => {
       await openAnswer(owner, filmTitle);
       const came = owner.getByRole("group", { name: "What came" });
-      const [download] = await Promise.all([owner.waitForEvent("download", patience), came.getByRole("button", { name: "Download the file" }).click()]);
+      const [download] = await Promise.all([
+        owner.waitForEvent("download", patience),
+        came.getByRole("button", { name: "Download the file" }).click(),
+      ]);
       const saved = path.join(folder, "saved.mp4");
       await download.saveAs(saved);
       expect(await digestOfFile(saved)).toBe(expected);

@@ -3,7 +3,17 @@ import { readFile } from "node:fs/promises";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
 import { goWithin } from "../pages/places.ts";
-import { answerDevice, downloadFile, openList, openRecovery, protect, revealed, row, saveAsAgeFile, showPicture } from "../pages/secrets.ts";
+import {
+  answerDevice,
+  downloadFile,
+  openList,
+  openRecovery,
+  protect,
+  revealed,
+  row,
+  saveAsAgeFile,
+  showPicture,
+} from "../pages/secrets.ts";
 import { hasGo, openExport, openWithAge } from "../support/age.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -11,7 +21,9 @@ import type { Page } from "@playwright/test";
 
 /** Chooses something of the menu of a row. */
 async function choose(page: Page, title: string, action: string): Promise<void> {
-  await row(page, title).getByRole("button", { name: /^More for/ }).click();
+  await row(page, title)
+    .getByRole("button", { name: /^More for/ })
+    .click();
   await page.getByRole("menuitem", { name: action }).click();
 }
 
@@ -42,7 +54,10 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   await test.step("leaving with something typed asks first", async () => {
     await goWithin(page, "/add-secret");
     await page.getByRole("textbox", { name: "Your secret" }).fill("not to be lost");
-    await page.getByRole("navigation", { name: "Main navigation" }).getByRole("link", { name: "Secrets", exact: true }).click();
+    await page
+      .getByRole("navigation", { name: "Main navigation" })
+      .getByRole("link", { name: "Secrets", exact: true })
+      .click();
     const question = page.getByRole("alertdialog");
     await question.getByRole("button", { name: "Stay" }).click();
     await expect(page.getByRole("textbox", { name: "Your secret" })).toHaveValue("not to be lost");
@@ -64,7 +79,9 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   await test.step("a file is protected, and comes back byte for byte", async () => {
     await goWithin(page, "/add-secret");
     await page.getByRole("radio", { name: "File" }).check();
-    await page.getByLabel("File to protect").setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: scan });
+    await page
+      .getByLabel("File to protect")
+      .setInputFiles({ name: "scan.pdf", mimeType: "application/pdf", buffer: scan });
     await expect(page.getByLabel("Title")).toHaveValue("scan");
     await page.getByRole("button", { name: "Protect", exact: true }).click();
     await expect(row(page, "scan")).toBeVisible({ timeout: 60_000 });
@@ -79,8 +96,13 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     await page.getByRole("button", { name: "Select", exact: true }).click();
     await page.getByRole("checkbox", { name: "Select scan" }).check();
     await page.getByRole("checkbox", { name: "Select House keys" }).check();
-    await page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Add to favourites" }).click();
-    await expect(page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
+    await page
+      .getByRole("group", { name: "Selected secrets" })
+      .getByRole("button", { name: "Add to favourites" })
+      .click();
+    await expect(
+      page.getByRole("group", { name: "Selected secrets" }).getByRole("button", { name: "Remove from favourites" }),
+    ).toBeEnabled();
     await page.reload();
     await page.getByRole("button", { name: "Filter" }).click();
     await page.getByRole("switch", { name: "Favourites only" }).click();
@@ -250,7 +272,11 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   await test.step("all three versions are in the history", async () => {
     await page.goto("/secrets"); // what other devices did is read again
     await choose(page, "Shopping", "History");
-    await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText(["Version 3", "Version 2", "Version 1"]);
+    await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText([
+      "Version 3",
+      "Version 2",
+      "Version 1",
+    ]);
     await openRecovery(page, "Shopping");
     await showPicture(page, photographs.small);
     expect(await revealed(page)).toBe("of the other device");

@@ -8,17 +8,32 @@ import { sendProviderForm } from "../support/provider-form.ts";
 
 /** Presses "Sign in again instead", and gives the provider's window that this opens. */
 async function windowOf(page: Page): Promise<Page> {
-  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: "Sign in again instead" }).click()]);
+  const [popup] = await Promise.all([
+    page.waitForEvent("popup"),
+    page.getByRole("button", { name: "Sign in again instead" }).click(),
+  ]);
   await expect(popup.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
   return popup;
 }
 
-test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({ page, request }) => {
+test("a locked device of one's own opens after a fresh sign-in in a window, by the same person and by nobody else", async ({
+  page,
+  request,
+}) => {
   const account = newAccount();
   const other = newAccount();
-  await sendProviderForm(request, "sign-up", { username: other.userName, email: other.email, password: other.password });
+  await sendProviderForm(request, "sign-up", {
+    username: other.userName,
+    email: other.email,
+    password: other.password,
+  });
   await signUp(page, account);
-  await protect(page, { text: "behind a fresh sign-in", title: "Fresh", tags: [], image: { file: photographs.small, passphrase: null } });
+  await protect(page, {
+    text: "behind a fresh sign-in",
+    title: "Fresh",
+    tags: [],
+    image: { file: photographs.small, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   await openList(page);
   await expect(row(page, "Fresh")).toBeVisible();

@@ -4,7 +4,11 @@ import { listen, storedUser, test } from "../support/short-lived.ts";
 
 test.use({ lifetimes: { accessToken: 30, sessionToken: 10 } });
 
-test("a page left open stays signed in for two minutes, ten seconds without the provider among them @long", async ({ page, portal, lifetimes }) => {
+test("a page left open stays signed in for two minutes, ten seconds without the provider among them @long", async ({
+  page,
+  portal,
+  lifetimes,
+}) => {
   test.setTimeout(300_000);
   const asked = listen(page);
   await signUp(page, newAccount());
@@ -28,7 +32,9 @@ test("a page left open stays signed in for two minutes, ten seconds without the 
   });
 
   await test.step("two minutes after the beginning the last renewal still holds, and nothing typed is lost", async () => {
-    await expect.poll(async () => ((await storedUser(page))?.expires_at ?? 0) - began, { timeout: 150_000 }).toBeGreaterThan(120 + lifetimes.accessToken);
+    await expect
+      .poll(async () => ((await storedUser(page))?.expires_at ?? 0) - began, { timeout: 150_000 })
+      .toBeGreaterThan(120 + lifetimes.accessToken);
     expect(asked.exchanged().length).toBeGreaterThanOrEqual(12);
     await expect(page.getByText("Your sign-in has ended")).toBeHidden();
     await expect(page.getByLabel("Title")).toHaveValue("typed at the beginning");

@@ -23,12 +23,22 @@ const signInForm = (page: Page) => page.getByLabel("User name or e-mail");
 
 /** Nothing of the person is kept in this tab: no user, no token, no link's contents. */
 async function keepsNothing(page: Page, portal: { readonly origin: string }): Promise<void> {
-  if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`); // same storage, no portal
+  // same storage, no portal
+  if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`);
   const names = await keptNames(page);
-  expect(names.filter((name) => name.startsWith("oidc.user:") || ["sessionToken", "linkSecret", "id", "recoverId", "vendorId"].includes(name))).toEqual([]);
+  expect(
+    names.filter(
+      (name) =>
+        name.startsWith("oidc.user:") || ["sessionToken", "linkSecret", "id", "recoverId", "vendorId"].includes(name),
+    ),
+  ).toEqual([]);
 }
 
-test("a page left open renews both tokens by itself, with new session keys too, and the provider's session check goes on", async ({ page, portal, environments }) => {
+test("a page left open renews both tokens by itself, with new session keys too, and the provider's session check goes on", async ({
+  page,
+  portal,
+  environments,
+}) => {
   const asked = listen(page);
   await signUp(page, newAccount());
   expect(asked.userInfo()).toBe(1);
@@ -36,7 +46,9 @@ test("a page left open renews both tokens by itself, with new session keys too, 
   const firstKey = await signingKey(page);
 
   await test.step("the service signs with another key, and the page needs no reload", async () => {
-    const { SESSION_KEYS } = z.looseObject({ SESSION_KEYS: z.object({ keys: z.array(z.looseObject({ kid: z.string() })) }) }).parse(JSON.parse(readFileSync(path.join(portal.dataDir, "keys/service.json"), "utf8")));
+    const { SESSION_KEYS } = z
+      .looseObject({ SESSION_KEYS: z.object({ keys: z.array(z.looseObject({ kid: z.string() })) }) })
+      .parse(JSON.parse(readFileSync(path.join(portal.dataDir, "keys/service.json"), "utf8")));
     const { privateKey } = generateKeyPairSync("ed25519");
     const newer = { ...privateKey.export({ format: "jwk" }), kid: randomUUID() };
     environments.service["SESSION_KEYS"] = JSON.stringify({ keys: [newer, ...SESSION_KEYS.keys.slice(0, 1)] });
@@ -46,14 +58,20 @@ test("a page left open renews both tokens by itself, with new session keys too, 
     expect(firstKey).toBe(SESSION_KEYS.keys[0]?.kid);
   });
 
-  await expect.poll(async () => (await storedUser(page))?.expires_at, { timeout: 40_000 }).toBeGreaterThan(before?.expires_at ?? Infinity);
+  await expect
+    .poll(async () => (await storedUser(page))?.expires_at, { timeout: 40_000 })
+    .toBeGreaterThan(before?.expires_at ?? Infinity);
   await expect.poll(() => asked.exchanged().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
   const after = await storedUser(page);
   expect(after?.profile).toMatchObject({ sub: before?.profile.sub, auth_time: before?.profile.auth_time });
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 });
 
-test("signing out in two tabs at once is clean in both, ends every session, and is known to all tabs", async ({ context, page, portal }) => {
+test("signing out in two tabs at once is clean in both, ends every session, and is known to all tabs", async ({
+  context,
+  page,
+  portal,
+}) => {
   const [one, other, third] = [page, await context.newPage(), await context.newPage()];
   const tabs = [one, other, third];
   const asked = [listen(one), listen(other)];
@@ -73,7 +91,9 @@ test("signing out in two tabs at once is clean in both, ends every session, and 
   expect(asked.reduce((sum, { revoked }) => sum + revoked(), 0)).toBe(1);
   expect(asked.reduce((sum, { sessionsEnded }) => sum + sessionsEnded(), 0)).toBe(1);
   for (const token of tokens) {
-    const { status } = await page.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } }).then((answer) => ({ status: answer.status() }));
+    const { status } = await page.request
+      .get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })
+      .then((answer) => ({ status: answer.status() }));
     expect(status).toBe(401);
   }
   for (const tab of tabs) await keepsNothing(tab, portal);
@@ -81,7 +101,11 @@ test("signing out in two tabs at once is clean in both, ends every session, and 
   await expect(signInForm(page)).toBeVisible(); // the provider asks anew
 });
 
-test("signing out at the provider itself is noticed within seconds, and by every page", async ({ context, page, portal }) => {
+test("signing out at the provider itself is noticed within seconds, and by every page", async ({
+  context,
+  page,
+  portal,
+}) => {
   await signUp(page, newAccount());
   const provider = await context.newPage();
   await provider.goto(`${portal.identityOrigin}/realms/relicario/session/end`);
@@ -90,7 +114,9 @@ test("signing out at the provider itself is noticed within seconds, and by every
   await keepsNothing(page, portal);
 });
 
-test("another vendor in a link clears the session token and exchanges anew, and an empty one resets it", async ({ page }) => {
+test("another vendor in a link clears the session token and exchanges anew, and an empty one resets it", async ({
+  page,
+}) => {
   const asked = listen(page);
   await signUp(page, newAccount());
   expect(new Set(asked.exchanged())).toEqual(new Set(["relicario"]));
@@ -107,7 +133,9 @@ test("another vendor in a link clears the session token and exchanges anew, and 
   await is("relicario");
 
   await page.goto("/home#vendorId=nobody");
-  await expect(page.getByText("The service does not know the provider named in the address, so it was ignored.")).toBeVisible();
+  await expect(
+    page.getByText("The service does not know the provider named in the address, so it was ignored."),
+  ).toBeVisible();
   await is("relicario");
 });
 

@@ -4,13 +4,25 @@ import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 import { routes } from "../support/routes.ts";
 
-const looks: readonly Look[] = [["en", "light"], ["es", "dark"], ["en", "dark"], ["es", "light"]];
+const looks: readonly Look[] = [
+  ["en", "light"],
+  ["es", "dark"],
+  ["en", "dark"],
+  ["es", "light"],
+];
 const widths = [320, 640, 1024, 1440];
 const pages = routes.filter((route) => route.startsWith("/settings/"));
 
-test("all settings, those too that only some portals show, are accessible at four widths, in both languages and themes @long", async ({ page, portal }) => {
+test("all settings, those too that only some portals show, are accessible at four widths, in both languages and themes @long", async ({
+  page,
+  portal,
+}) => {
   test.setTimeout(900_000);
-  const restore = await releasesOf(portal).replaceDocument({ environment: "dev", features: { notifications: true, payments: true }, payments: { url: "https://pay.example/account" } });
+  const restore = await releasesOf(portal).replaceDocument({
+    environment: "dev",
+    features: { notifications: true, payments: true },
+    payments: { url: "https://pay.example/account" },
+  });
   try {
     await signUp(page, newAccount());
     for (const look of looks) {

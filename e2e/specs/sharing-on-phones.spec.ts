@@ -16,14 +16,29 @@ interface OnAPhone {
   readonly secretId: string;
 }
 
-/** Somebody with a secret of their own, whose browser is from then on a small phone, in Spanish and dark. */
-async function onAPhone(browser: Browser, baseURL: string, account: Account, secret: { readonly title: string; readonly text: string; readonly picture: string }): Promise<OnAPhone> {
+/**
+ * Somebody with a secret of their own, whose browser is from then on a small phone, in Spanish and
+ * dark.
+ */
+async function onAPhone(
+  browser: Browser,
+  baseURL: string,
+  account: Account,
+  secret: { readonly title: string; readonly text: string; readonly picture: string },
+): Promise<OnAPhone> {
   const page = await (await browser.newContext({ baseURL, locale: "en-GB", hasTouch: true })).newPage();
   await signUp(page, account);
-  await protect(page, { title: secret.title, text: secret.text, tags: [], image: { file: secret.picture, passphrase: null } });
+  await protect(page, {
+    title: secret.title,
+    text: secret.text,
+    tags: [],
+    image: { file: secret.picture, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   await openList(page);
-  await row(page, secret.title).getByRole("button", { name: /^More for/ }).click();
+  await row(page, secret.title)
+    .getByRole("button", { name: /^More for/ })
+    .click();
   await page.getByRole("menuitem", { name: "Share" }).click();
   await expect(page).toHaveURL(/\/share\/[\w-]{36}$/);
   const secretId = new URL(page.url()).pathname.split("/")[2] ?? "";
@@ -43,8 +58,16 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
   test.setTimeout(600_000);
   for (const text of [title, phrase]) planted.text(text);
   const [lucia, mateo] = [newAccount(), newAccount()];
-  const { page: hers, secretId } = await onAPhone(browser, portal.origin, lucia, { title, text: phrase, picture: photographs.mountains });
-  const { page: his } = await onAPhone(browser, portal.origin, mateo, { title: "Lo mío", text: "nada", picture: photographs.small });
+  const { page: hers, secretId } = await onAPhone(browser, portal.origin, lucia, {
+    title,
+    text: phrase,
+    picture: photographs.mountains,
+  });
+  const { page: his } = await onAPhone(browser, portal.origin, mateo, {
+    title: "Lo mío",
+    text: "nada",
+    picture: photographs.small,
+  });
 
   await test.step("she finds him in the dialog, compares his words, and shares", async () => {
     await his.goto("/people");
@@ -57,10 +80,15 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
     await form.getByLabel("Su nombre de usuario").fill(mateo.userName);
     await form.getByRole("button", { name: "Buscar" }).click();
     await expect(form.getByText(`Es la primera vez que compartes con ${mateo.userName}`)).toBeVisible();
-    await expect(form.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem")).toHaveText(await words.allTextContents());
+    await expect(form.getByRole("list", { name: `Palabras de ${mateo.userName}` }).getByRole("listitem")).toHaveText(
+      await words.allTextContents(),
+    );
     await form.getByRole("checkbox", { name: /^He comparado estas palabras/ }).check();
     await form.getByRole("radio", { name: "Una vez", exact: true }).check();
-    await form.getByRole("group", { name: "Tu imagen" }).getByLabel("Archivo de imagen").setInputFiles(photographs.mountains);
+    await form
+      .getByRole("group", { name: "Tu imagen" })
+      .getByLabel("Archivo de imagen")
+      .setInputFiles(photographs.mountains);
     await expectFits(hers, "the dialog");
     await form.getByRole("button", { name: "Compartir", exact: true }).click();
     await expect(hers.getByRole("heading", { name: "Compartido", exact: true })).toBeVisible(patience);
@@ -76,7 +104,10 @@ test("one person shares with another, both on phones, in Spanish and dark", asyn
     await card.getByRole("link", { name: "Mirar y abrir" }).click();
     await his.getByRole("button", { name: "Abrir", exact: true }).click();
     await his.getByLabel("Archivo de imagen").setInputFiles(photographs.small);
-    await his.getByRole("group", { name: /^Muestra una de tus imágenes/ }).getByRole("button", { name: "Abrir", exact: true }).click();
+    await his
+      .getByRole("group", { name: /^Muestra una de tus imágenes/ })
+      .getByRole("button", { name: "Abrir", exact: true })
+      .click();
     await expect(his.getByText(`Todavía no conoces a ${lucia.userName}`)).toBeVisible(patience);
     await expectFits(his, "an unknown sender");
     await his.getByRole("button", { name: "Aceptar y abrir" }).click();

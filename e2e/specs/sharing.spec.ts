@@ -22,7 +22,9 @@ async function stranger(browser: Browser, baseURL: string): Promise<Page> {
 /** Opens the menu of a row and chooses something. */
 async function choose(page: Page, action: string): Promise<void> {
   await openList(page);
-  await row(page, title).getByRole("button", { name: /^More for/ }).click();
+  await row(page, title)
+    .getByRole("button", { name: /^More for/ })
+    .click();
   await page.getByRole("menuitem", { name: action }).click();
 }
 
@@ -36,7 +38,12 @@ async function openWith(visitor: Page, link: string, password: string): Promise<
   return revealed(visitor);
 }
 
-test("a secret is shared by a link with proposed words, updated after an edit, and ends with the trash", async ({ page, browser, portal, planted }) => {
+test("a secret is shared by a link with proposed words, updated after an edit, and ends with the trash", async ({
+  page,
+  browser,
+  portal,
+  planted,
+}) => {
   test.setTimeout(400_000);
   for (const text of [title, firstWords, laterWords]) planted.text(text);
   await signUp(page, newAccount());

@@ -7,7 +7,10 @@ import { sendProviderForm } from "../support/provider-form.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-/** Holds back what is asked of the provider at this address, from now on. Returns the way to let it go. */
+/**
+ * Holds back what is asked of the provider at this address, from now on. Returns the way to let it
+ * go.
+ */
 async function holdBack(page: Page, address: RegExp): Promise<() => void> {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
@@ -20,9 +23,16 @@ async function holdBack(page: Page, address: RegExp): Promise<() => void> {
   return release;
 }
 
-test("signing in says so over the whole page, and leads back to where somebody wanted to go", async ({ page, request }) => {
+test("signing in says so over the whole page, and leads back to where somebody wanted to go", async ({
+  page,
+  request,
+}) => {
   const account = newAccount();
-  await sendProviderForm(request, "sign-up", { username: account.userName, email: account.email, password: account.password });
+  await sendProviderForm(request, "sign-up", {
+    username: account.userName,
+    email: account.email,
+    password: account.password,
+  });
   await withoutTours(page);
 
   await test.step("signing in says so over the whole page", async () => {
@@ -40,7 +50,8 @@ test("signing in says so over the whole page, and leads back to where somebody w
     await page.goto("/settings/profile?from=mail");
     await page.getByLabel("User name or e-mail").fill(account.userName);
     await page.getByLabel("Password").fill(account.password);
-    // The provider's answer is held back until the page asked for the code of the place: else this never ends.
+    // The provider's answer is held back until the page asked for the code of the place: else this
+    // never ends.
     const entry = page.waitForRequest(/\/r\/settings\/[^/]+\/remoteEntry\.js$/);
     await page.route(/\/realms\/relicario\/token$/, async (route) => {
       await entry;
@@ -67,7 +78,11 @@ test("signing in says so over the whole page, and leads back to where somebody w
 });
 
 test("texts are served by language and namespace, whoever owns them", async ({ request, portal }) => {
-  for (const [language, namespace, words] of [["en", "header", "Skip to the content"], ["es", "header", "Saltar al contenido"], ["es", "beta-home", "Hola"]] as const) {
+  for (const [language, namespace, words] of [
+    ["en", "header", "Skip to the content"],
+    ["es", "header", "Saltar al contenido"],
+    ["es", "beta-home", "Hola"],
+  ] as const) {
     const answer = await request.get(`${portal.origin}/locales/${language}/${namespace}.json`, { maxRedirects: 0 });
     expect(answer.status()).toBe(200);
     expect(answer.headers()["content-type"]).toContain("application/json");

@@ -21,10 +21,14 @@ function isAlive(pid: number): boolean {
 test("Ctrl-C while everything is starting leaves no process and no lock behind", async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), "start-"));
   try {
-    const start = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/start.ts")], {
-      env: { ...process.env, PORT: "0", DATA_DIR: dataDir },
-      stdio: ["ignore", "inherit", "inherit"],
-    });
+    const start = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/start.ts")],
+      {
+        env: { ...process.env, PORT: "0", DATA_DIR: dataDir },
+        stdio: ["ignore", "inherit", "inherit"],
+      },
+    );
     const ended = once(start, "exit");
     const pidFile = path.join(dataDir, "database/cluster/postmaster.pid");
     await expect.poll(() => existsSync(pidFile), { timeout: 90_000, intervals: [20] }).toBe(true);

@@ -24,12 +24,21 @@ async function askToStartAnew(page: Page, account: Account): Promise<void> {
   await expect(page.getByRole("heading", { name: /^Your account can be started anew from/ })).toBeVisible();
 }
 
-test("start anew: another device sees it and objects; asked again and not objected to, the account begins anew", async ({ page, browser, portal }) => {
+test("start anew: another device sees it and objects; asked again and not objected to, the account begins anew", async ({
+  page,
+  browser,
+  portal,
+}) => {
   test.setTimeout(300_000);
   const account = newAccount();
   const [before, after] = [`Before ${sentinel()}`, `After ${sentinel()}`];
   await signUp(page, account);
-  await protect(page, { text: "of before", title: before, tags: [], image: { file: photographs.mountains, passphrase: null } });
+  await protect(page, {
+    text: "of before",
+    title: before,
+    tags: [],
+    image: { file: photographs.mountains, passphrase: null },
+  });
   await answerDevice(page, "My own device");
   const elsewhere = await browser.newContext({ baseURL: portal.origin, locale: "en-GB", timezoneId: "UTC" });
   const other = await elsewhere.newPage();

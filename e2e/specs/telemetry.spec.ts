@@ -13,12 +13,17 @@ const soon = { timeout: 60_000 };
 function noteSent(page: Page): { readonly bodies: unknown[] } {
   const bodies: unknown[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/telemetry") bodies.push(request.postDataJSON());
+    if (request.method() === "POST" && new URL(request.url()).pathname === "/api/telemetry")
+      bodies.push(request.postDataJSON());
   });
   return { bodies };
 }
 
-test("loads, failures, web vitals and violations are told without names, shown by portal status, and not told by whoever switched that off", async ({ page, browser, portal }) => {
+test("loads, failures, web vitals and violations are told without names, shown by portal status, and not told by whoever switched that off", async ({
+  page,
+  browser,
+  portal,
+}) => {
   test.slow();
   const releases = releasesOf(portal);
   const status = async (): Promise<string> => (await releases.command("status")).said;
@@ -31,16 +36,22 @@ test("loads, failures, web vitals and violations are told without names, shown b
   await test.step("a load that fails is counted by remote, release and error, beside those that went well", async () => {
     await portal.processes.kill("settings");
     await page.getByRole("navigation").first().getByRole("link", { name: "Settings" }).click();
-    await expect(page.getByRole("main").getByRole("alert")).toContainText("Settings: not available right now", { timeout: 60_000 });
+    await expect(page.getByRole("main").getByRole("alert")).toContainText("Settings: not available right now", {
+      timeout: 60_000,
+    });
     await portal.processes.start("settings");
-    await expect.poll(status, soon).toContain(`  settings  ${await releases.stable("settings")}  load  remote_unreachable  1`);
+    await expect
+      .poll(status, soon)
+      .toContain(`  settings  ${await releases.stable("settings")}  load  remote_unreachable  1`);
     expect(await status()).toMatch(new RegExp(`  secrets  ${await releases.stable("secrets")}  load  ok  [1-9]`));
   });
 
   await test.step("web vitals go when the page does, by the pattern of the route", async () => {
     await page.goto("/secrets");
     await page.getByRole("heading", { level: 1, name: "Secrets" }).waitFor();
-    await page.waitForFunction(() => performance.getEntriesByType("resource").some(({ name }) => /\/static\/.*vitals/.test(name)));
+    await page.waitForFunction(() =>
+      performance.getEntriesByType("resource").some(({ name }) => /\/static\/.*vitals/.test(name)),
+    );
     await page.goto("/help");
     await expect.poll(status, soon).toMatch(/ {2}secrets {2}secrets-\S+ {2}\/secrets {2}(LCP|FCP|TTFB) {2}\d+ {2}/);
     const text = JSON.stringify(sent.bodies);
@@ -49,11 +60,19 @@ test("loads, failures, web vitals and violations are told without names, shown b
 
   await test.step("a violation of the policy is counted by the remote whose code it was; a visitor's page tells, unless the browser asks for privacy", async () => {
     const former = await releases.stable("sharing");
-    const calling = await releases.makeNext("sharing", "remoteEntry.js", (text) => `${text}\n;fetch("https://elsewhere.example/?who=alba").catch(() => null);`);
+    const calling = await releases.makeNext(
+      "sharing",
+      "remoteEntry.js",
+      (text) => `${text}\n;fetch("https://elsewhere.example/?who=alba").catch(() => null);`,
+    );
     expect(await releases.command("promote", calling)).toMatchObject({ ok: true });
     for (const privacy of [true, false]) {
-      const context = await browser.newContext({ baseURL: portal.origin }); // beside the spec's own, in which nothing may be refused
-      if (privacy) await context.addInitScript(() => Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true }));
+      // beside the spec's own, in which nothing may be refused
+      const context = await browser.newContext({ baseURL: portal.origin });
+      if (privacy)
+        await context.addInitScript(() =>
+          Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true }),
+        );
       const visitor = await context.newPage();
       const told = noteSent(visitor);
       await visitor.clock.install();
@@ -66,7 +85,15 @@ test("loads, failures, web vitals and violations are told without names, shown b
         expect(await measured()).not.toContain(`${calling}  `);
         expect(told.bodies).toEqual([]);
       } else {
-        await expect.poll(() => told.bodies).toContainEqual(expect.objectContaining({ events: expect.arrayContaining([expect.objectContaining({ remote: "sharing", release: calling, phase: "load" })]) }));
+        await expect
+          .poll(() => told.bodies)
+          .toContainEqual(
+            expect.objectContaining({
+              events: expect.arrayContaining([
+                expect.objectContaining({ remote: "sharing", release: calling, phase: "load" }),
+              ]),
+            }),
+          );
         await expect.poll(status, soon).toMatch(new RegExp(`  sharing  ${calling}  violated connect-src  [12]`));
       }
       await context.close();
@@ -84,7 +111,9 @@ test("loads, failures, web vitals and violations are told without names, shown b
   await test.step("whoever switched it off sends nothing any more", async () => {
     await page.goto("/settings/data");
     const allowed = page.getByRole("switch", { name: "Allow measurements" });
-    const saved = page.waitForResponse((answer) => answer.request().method() === "POST" && answer.url().endsWith("/api/user/me"));
+    const saved = page.waitForResponse(
+      (answer) => answer.request().method() === "POST" && answer.url().endsWith("/api/user/me"),
+    );
     await allowed.click();
     expect((await saved).ok()).toBe(true);
     await expect(allowed).not.toBeChecked();
@@ -100,6 +129,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
     await page.goto("/silent-renew.html");
     expect(sent.bodies).toEqual([]);
     expect(await measured()).toBe(before);
-    expect(await status()).not.toMatch(/violated (?!connect-src)/); // pages and workers of the portal itself violate nothing
+    // pages and workers of the portal itself violate nothing
+    expect(await status()).not.toMatch(/violated (?!connect-src)/);
   });
 });

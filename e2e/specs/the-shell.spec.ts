@@ -8,18 +8,36 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 const widthOf = async (element: Locator) => Math.round((await element.boundingBox())?.width ?? 0);
 const sidebar = (page: Page) => page.getByRole("banner");
 
-test("the frame has the sizes of the specification, is gone round by keyboard, and keeps what a link's fragment carries", async ({ page }) => {
+test("the frame has the sizes of the specification, is gone round by keyboard, and keeps what a link's fragment carries", async ({
+  page,
+}) => {
   const account = { ...newAccount(), userName: `maria-los-angeles-${newAccount().userName}` };
   await signUp(page, account);
 
   await test.step("the whole frame can be gone round by keyboard alone, and shows where the focus is", async () => {
-    const expected = ["Skip to the content", "Home", "Secrets", "Shared with me", "Add secret", "Settings", "Help", "Feedback", "English", "Dark theme", "Narrow sidebar", "Log out"];
+    const expected = [
+      "Skip to the content",
+      "Home",
+      "Secrets",
+      "Shared with me",
+      "Add secret",
+      "Settings",
+      "Help",
+      "Feedback",
+      "English",
+      "Dark theme",
+      "Narrow sidebar",
+      "Log out",
+    ];
     const met: string[] = [];
     for (const _ of expected) {
       await page.keyboard.press("Tab");
       const focused = page.locator(":focus");
       met.push((await focused.innerText()).split("\n")[0] ?? "");
-      expect(await focused.evaluate((element) => getComputedStyle(element).outlineStyle), `focus on ${met.at(-1) ?? ""}`).toBe("solid");
+      expect(
+        await focused.evaluate((element) => getComputedStyle(element).outlineStyle),
+        `focus on ${met.at(-1) ?? ""}`,
+      ).toBe("solid");
     }
     expect(met).toEqual(expected);
 
@@ -44,7 +62,9 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
     await expect.poll(() => new URL(page.url()).hash).toBe("");
     expect(asked.map((url) => new URL(url).pathname)).toEqual(["/secrets", "/secrets"]); // gone to, and loaded anew
-    const kept = await page.evaluate(() => Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])));
+    const kept = await page.evaluate(() =>
+      Object.fromEntries(["s", "n", "id", "recoverId", "vendorId"].map((name) => [name, sessionStorage.getItem(name)])),
+    );
     expect(kept).toMatchObject({ s: null, n: null, id: "id-1", vendorId: "relicario" });
     expect(await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]))).not.toMatch(/secret-1|name-1/);
 
@@ -89,7 +109,10 @@ test("the frame has the sizes of the specification, is gone round by keyboard, a
     await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
     await menu.getByRole("button", { name: /Switch to Español/ }).click();
     await expect(page.locator("html")).toHaveAttribute("lang", "es");
-    await page.getByRole("button", { name: /Cerrar sesión/ }).last().click();
+    await page
+      .getByRole("button", { name: /Cerrar sesión/ })
+      .last()
+      .click();
     await expect(page.getByRole("dialog", { name: "¿Cerrar sesión?" })).toBeVisible();
   });
 });

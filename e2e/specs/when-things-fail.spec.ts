@@ -6,7 +6,9 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
 const signInForm = "User name or e-mail";
 
-test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({ page }) => {
+test("an answer that is none of ours says Oops with a clean address; the second one starts bare, and a success forgets both", async ({
+  page,
+}) => {
   const errors = () => page.evaluate(() => sessionStorage.getItem("authRetry"));
   await page.goto("/secrets?error=consent_required&state=unknown#x");
   await expect(page.getByRole("heading", { level: 1, name: "Oops..." })).toBeVisible();
@@ -14,7 +16,8 @@ test("an answer that is none of ours says Oops with a clean address; the second 
   expect(new URL(page.url()).href).toBe(new URL("/secrets", page.url()).href);
   expect(await errors()).toBe("1");
 
-  await page.goto("/secrets?error=consent_required&state=unknown#x").catch(() => undefined); // the page moves on while it loads
+  // the page moves on while it loads
+  await page.goto("/secrets?error=consent_required&state=unknown#x").catch(() => undefined);
   await expect(page).toHaveURL(/\/realms\/relicario\//, { timeout: 30_000 });
   await expect(page.getByLabel(signInForm)).toBeVisible();
   await page.getByRole("link", { name: "Create an account" }).click();
@@ -38,7 +41,10 @@ test("a session token that was tampered with is warned of, dropped and exchanged
   const tampered = await page.evaluate(() => {
     const [head = "", payload = "", signature = ""] = (sessionStorage.getItem("sessionToken") ?? "").split(".");
     const claims: unknown = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-    const altered = btoa(JSON.stringify({ ...(claims as object), exp: 4_000_000_000 })).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+    const altered = btoa(JSON.stringify({ ...(claims as object), exp: 4_000_000_000 }))
+      .replaceAll("+", "-")
+      .replaceAll("/", "_")
+      .replaceAll("=", "");
     const whole = [head, altered, signature].join(".");
     sessionStorage.setItem("sessionToken", whole);
     return whole;
@@ -68,7 +74,11 @@ test("an error of the host itself leaves signing out alive", async ({ page }) =>
   expect(await storedUser(page)).toBeNull();
 });
 
-test("what does not answer is told beside what is on the screen, as long as it does not", async ({ page, context, portal }) => {
+test("what does not answer is told beside what is on the screen, as long as it does not", async ({
+  page,
+  context,
+  portal,
+}) => {
   await signUp(page, newAccount());
 
   await test.step("a device that goes offline is told so beside what is on the screen, and can go on when it is back", async () => {
@@ -82,7 +92,8 @@ test("what does not answer is told beside what is on the screen, as long as it d
     await expect(page.getByRole("button", { name: /^Log out/ })).toBeEnabled();
     await context.setOffline(false);
     await expect(notice).toBeHidden();
-    // What waited for the connection goes on by itself; what had failed before waits for the person.
+    // What waited for the connection goes on by itself; what had failed before waits for the
+    // person.
     const again = area.getByRole("button", { name: "Try again" }).first();
     await expect(again.or(area.getByRole("button", { name: "Save" })).first()).toBeVisible();
     if (await again.isVisible()) await again.click();
@@ -108,9 +119,14 @@ test("what does not answer is told beside what is on the screen, as long as it d
   });
 });
 
-test("when a part of the host's own code does not come the page says so in both languages, and trying again loads it anew", async ({ page }) => {
+test("when a part of the host's own code does not come the page says so in both languages, and trying again loads it anew", async ({
+  page,
+}) => {
   await signUp(page, newAccount());
-  for (const [what, words] of [["the host's own code", '"(prefers-reduced-motion)"'], ["what the host gives to remotes", 'role:"switch"']] as const) {
+  for (const [what, words] of [
+    ["the host's own code", '"(prefers-reduced-motion)"'],
+    ["what the host gives to remotes", 'role:"switch"'],
+  ] as const) {
     await test.step(what, async () => {
       let refused = 0;
       await page.route("**/static/*.js", async (route) => {
@@ -123,7 +139,10 @@ test("when a part of the host's own code does not come the page says so in both 
         }
       });
       await page.goto("/home");
-      await expect(page.getByRole("heading", { level: 1 })).toHaveText(["The portal did not start", "El portal no se ha iniciado"]);
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText([
+        "The portal did not start",
+        "El portal no se ha iniciado",
+      ]);
       expect(refused).toBe(1);
       await page.unrouteAll({ behavior: "wait" });
       await page.getByRole("button", { name: "Try again" }).click();

@@ -11,7 +11,10 @@ import { filesOf } from "./zip.ts";
 
 const run = promisify(execFile);
 
-/** Go's age, the version that the documented command was tried with; it knows hybrid identities from 1.3 on. */
+/**
+ * Go's age, the version that the documented command was tried with; it knows hybrid identities from
+ * 1.3 on.
+ */
 const AGE = "filippo.io/age/cmd/age@v1.3.2";
 const bin = path.join(import.meta.dirname, "../../.cache/go-bin");
 
@@ -55,26 +58,40 @@ export interface OpenedExport {
 /** The shell of this system, and PowerShell where it is installed; none without Go's age. */
 async function shellsHere(age: string | null): Promise<readonly Shell[]> {
   if (age === null) return [];
-  const isThere = (shell: Shell): Promise<boolean> => run(shell, [...shells[shell].first, "exit 0"]).then(() => true, () => false);
+  const isThere = (shell: Shell): Promise<boolean> =>
+    run(shell, [...shells[shell].first, "exit 0"]).then(
+      () => true,
+      () => false,
+    );
   return [process.platform === "win32" ? "powershell" : "sh", ...((await isThere("pwsh")) ? (["pwsh"] as const) : [])];
 }
 
 /**
- * Opens an export as a person would: unpacked, with the commands of its own README, in every shell that is here, else by typage.
- * Throws when two shells disagree.
+ * Opens an export as a person would: unpacked, with the commands of its own README, in every shell
+ * that is here, else by typage. Throws when two shells disagree.
  */
 export async function openExport(zip: Buffer, identityText: string): Promise<OpenedExport> {
   const age = await ageCommand();
   const here = await shellsHere(age);
-  const opened = await Promise.all((here.length === 0 ? [null] : here).map((shell) => openExportBy(shell, age, zip, identityText)));
+  const opened = await Promise.all(
+    (here.length === 0 ? [null] : here).map((shell) => openExportBy(shell, age, zip, identityText)),
+  );
   const [contents] = opened;
   if (contents === undefined) throw new Error("nothing opened it");
-  for (const other of opened) for (const [title, content] of contents) if (other.size !== contents.size || other.get(title)?.equals(content) !== true) throw new Error(`${title}: the shells disagree`);
+  for (const other of opened)
+    for (const [title, content] of contents)
+      if (other.size !== contents.size || other.get(title)?.equals(content) !== true)
+        throw new Error(`${title}: the shells disagree`);
   return { contents, by: here.length === 0 ? ["typage"] : here };
 }
 
 /** In a folder of its own; by typage when `shell` is null. */
-async function openExportBy(shell: Shell | null, age: string | null, zip: Buffer, identityText: string): Promise<Map<string, Buffer>> {
+async function openExportBy(
+  shell: Shell | null,
+  age: string | null,
+  zip: Buffer,
+  identityText: string,
+): Promise<Map<string, Buffer>> {
   const files = filesOf(zip);
   const tickets = [...files.keys()].filter((name) => name.endsWith(".ticket.age"));
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
@@ -86,7 +103,10 @@ async function openExportBy(shell: Shell | null, age: string | null, zip: Buffer
       const { first, commands } = shells[shell];
       const documented = commands.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
       if (documented === undefined) throw new Error(`the README has no commands for ${shell}`);
-      await run(shell, [...first, documented], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
+      await run(shell, [...first, documented], {
+        cwd: folder,
+        env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
+      });
     }
     const opened = tickets.map(async (name) => {
       const id = name.replace(".ticket.age", "");
@@ -100,10 +120,15 @@ async function openExportBy(shell: Shell | null, age: string | null, zip: Buffer
 }
 
 /**
- * Opens one secret of a kit as a person would: with the `commands` that the kit shows, where Go's age and a shell are there, else by
- * typage. `place` is that of the secret, from 1 on.
+ * Opens one secret of a kit as a person would: with the `commands` that the kit shows, where Go's
+ * age and a shell are there, else by typage. `place` is that of the secret, from 1 on.
  */
-export async function openKitByAge(kitFile: string, identityText: string, commands: string, place: number): Promise<{ plain: Buffer; by: "age" | "typage" }> {
+export async function openKitByAge(
+  kitFile: string,
+  identityText: string,
+  commands: string,
+  place: number,
+): Promise<{ plain: Buffer; by: "age" | "typage" }> {
   const html = await readFile(kitFile, "utf8");
   const age = await ageCommand();
   if (age === null || process.platform === "win32") {
@@ -120,7 +145,10 @@ export async function openKitByAge(kitFile: string, identityText: string, comman
   try {
     await writeFile(path.join(folder, "kit.html"), html);
     await writeFile(path.join(folder, "opener.txt"), identityText, { mode: 0o600 });
-    await run("sh", ["-euc", commands.replace("n=1", `n=${String(place)}`)], { cwd: folder, env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` } });
+    await run("sh", ["-euc", commands.replace("n=1", `n=${String(place)}`)], {
+      cwd: folder,
+      env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
+    });
     return { plain: await readFile(path.join(folder, "secret")), by: "age" };
   } finally {
     await rm(folder, { recursive: true });
@@ -141,8 +169,14 @@ async function openByTypage(folder: string, tickets: readonly string[], identity
   }
 }
 
-/** Opens an age file with the text of an identity file, by Go's age where there is one, else by typage. */
-export async function openWithAge(sealed: Uint8Array, identityText: string): Promise<{ plain: Buffer; by: "age" | "typage" }> {
+/**
+ * Opens an age file with the text of an identity file, by Go's age where there is one, else by
+ * typage.
+ */
+export async function openWithAge(
+  sealed: Uint8Array,
+  identityText: string,
+): Promise<{ plain: Buffer; by: "age" | "typage" }> {
   const age = await ageCommand();
   if (age === null) return { plain: await openWithTypage(sealed, identityText), by: "typage" };
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
@@ -158,7 +192,8 @@ export async function openWithAge(sealed: Uint8Array, identityText: string): Pro
 
 export async function openWithTypage(sealed: Uint8Array, identityText: string): Promise<Buffer> {
   const decrypter = new Decrypter();
-  for (const line of identityText.split("\n")) if (line.startsWith("AGE-SECRET-KEY-")) decrypter.addIdentity(line.trim());
+  for (const line of identityText.split("\n"))
+    if (line.startsWith("AGE-SECRET-KEY-")) decrypter.addIdentity(line.trim());
   return Buffer.from(await decrypter.decrypt(sealed));
 }
 
@@ -177,7 +212,8 @@ export function identityOf(seed: Uint8Array): string {
   const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const words = (bits.match(/[01]{1,5}/g) ?? []).map((five) => Number.parseInt(five.padEnd(5, "0"), 2));
   const codes = Array.from(prefix, (letter) => letter.charCodeAt(0));
-  const sum = polymod([...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...words, 0, 0, 0, 0, 0, 0]) ^ 1;
+  const sum =
+    polymod([...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...words, 0, 0, 0, 0, 0, 0]) ^ 1;
   const check = [25, 20, 15, 10, 5, 0].map((shift) => (sum >> shift) & 31);
   return `${prefix}1${[...words, ...check].map((word) => bech32Letters[word] ?? "").join("")}`.toUpperCase();
 }

@@ -15,22 +15,35 @@ export interface Moved {
 /** Somebody takes another picture from where they stand: the camera is held anew. */
 export const held: Moved = { aside: 0.04, yaw: 1.5, pitch: 1, roll: 1 };
 
-/** Focal length of a phone's main camera, in widths of the picture; the farthest is so many times as far as the nearest. */
+/**
+ * Focal length of a phone's main camera, in widths of the picture; the farthest is so many times as
+ * far as the nearest.
+ */
 const focal = 0.72;
 const depths = 12;
 /** Pixels of the longer side: as messengers send it. */
 const most = 1200;
-/** Stops of exposure; variance of the noise in linear light: of the light, in proportion to it, and of the sensor itself. */
+/**
+ * Stops of exposure; variance of the noise in linear light: of the light, in proportion to it, and
+ * of the sensor itself.
+ */
 const noise = { stops: 0.3, shot: 4e-4, read: 4e-6 };
 
 /**
- * A second shot of the scene of a photograph, as far as one can be computed: the fixtures hold no two shots of one scene. The camera
- * is moved and turned (a pinhole camera; what stands low in the picture is near, what stands high is far, so that near things move
- * before far ones), exposed anew, with noise of its own, and the picture is saved anew. What it lacks of a real one: things that move,
- * and edges of near things that hide what is behind them.
+ * A second shot of the scene of a photograph, as far as one can be computed: the fixtures hold no
+ * two shots of one scene. The camera is moved and turned (a pinhole camera; what stands low in the
+ * picture is near, what stands high is far, so that near things move before far ones), exposed
+ * anew, with noise of its own, and the picture is saved anew. What it lacks of a real one: things
+ * that move, and edges of near things that hide what is behind them.
  */
 export async function anotherShot(file: string, moved: Moved = held): Promise<UploadedFile> {
-  const { data, info } = await sharp(file).rotate().resize({ width: most, height: most, fit: "inside", withoutEnlargement: true }).removeAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await sharp(file)
+    .rotate()
+    .resize({ width: most, height: most, fit: "inside", withoutEnlargement: true })
+    .removeAlpha()
+    .toColourspace("srgb")
+    .raw()
+    .toBuffer({ resolveWithObject: true });
   const { width, height } = info;
   const out = Buffer.alloc(width * height * 3);
   const gauss = gaussian(1);
@@ -48,10 +61,24 @@ export async function anotherShot(file: string, moved: Moved = held): Promise<Up
   return { name: "another-shot.jpg", mimeType: "image/jpeg", buffer: await picture.toBuffer() };
 }
 
-/** Where in the first shot a pixel of the second one stands. Slightly nearer, so that few lie outside. */
-function sourceOf({ aside, yaw, pitch, roll }: Moved, width: number, height: number): (x: number, y: number) => readonly [x: number, y: number] {
+/**
+ * Where in the first shot a pixel of the second one stands. Slightly nearer, so that few lie
+ * outside.
+ */
+function sourceOf(
+  { aside, yaw, pitch, roll }: Moved,
+  width: number,
+  height: number,
+): (x: number, y: number) => readonly [x: number, y: number] {
   const [a, b, c] = [yaw, pitch, roll].map((degrees) => (degrees * Math.PI) / 180) as [number, number, number];
-  const [cosA, sinA, cosB, sinB, cosC, sinC] = [Math.cos(a), Math.sin(a), Math.cos(b), Math.sin(b), Math.cos(c), Math.sin(c)];
+  const [cosA, sinA, cosB, sinB, cosC, sinC] = [
+    Math.cos(a),
+    Math.sin(a),
+    Math.cos(b),
+    Math.sin(b),
+    Math.cos(c),
+    Math.sin(c),
+  ];
   return (x, y) => {
     const [u, v] = [(x - width / 2) / width, (y - height / 2) / width];
     const [rolledX, rolledY] = [cosC * u - sinC * v, sinC * u + cosC * v];
@@ -74,7 +101,9 @@ function sampled(data: Uint8Array, width: number, height: number, channel: numbe
 }
 
 /** IEC 61966-2-1. */
-const linear = Float64Array.from({ length: 256 }, (_, value) => (value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+const linear = Float64Array.from({ length: 256 }, (_, value) =>
+  value <= 10 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+);
 
 function toSrgb(light: number): number {
   const shown = Math.min(1, Math.max(0, light));

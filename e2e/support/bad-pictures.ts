@@ -9,15 +9,37 @@ const kinds = path.join(import.meta.dirname, "../../remote-recovery/engine/tests
 const photo = readFileSync(photographs.mountains);
 
 /** Files that are no picture to work with, each as somebody might really choose it. */
-export const badPictures: Readonly<Record<"broken" | "cut" | "empty" | "text" | "overLimit" | "gif" | "cmyk" | "animated" | "raw", UploadedFile>> = {
-  broken: { name: "broken.jpg", mimeType: "image/jpeg", buffer: Buffer.concat([Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), randomBytes(4000)]) },
+export const badPictures: Readonly<
+  Record<"broken" | "cut" | "empty" | "text" | "overLimit" | "gif" | "cmyk" | "animated" | "raw", UploadedFile>
+> = {
+  broken: {
+    name: "broken.jpg",
+    mimeType: "image/jpeg",
+    buffer: Buffer.concat([Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), randomBytes(4000)]),
+  },
   cut: { name: "half-downloaded.jpg", mimeType: "image/jpeg", buffer: photo.subarray(0, Math.floor(photo.length / 2)) },
   gif: { name: "picture.gif", mimeType: "image/gif", buffer: readFileSync(path.join(kinds, "rocket.gif")) },
-  cmyk: { name: "for-the-printer.jpg", mimeType: "image/jpeg", buffer: readFileSync(path.join(kinds, "rocket-cmyk.jpg")) },
-  animated: { name: "sticker.webp", mimeType: "image/webp", buffer: readFileSync(path.join(kinds, "rocket-animated.webp")) },
-  raw: { name: "IMG_0001.CR3", mimeType: "image/x-canon-cr3", buffer: Buffer.concat([Buffer.from("\0\0\0\x18ftypcrx \0\0\0\x01crx isom", "latin1"), randomBytes(4000)]) },
+  cmyk: {
+    name: "for-the-printer.jpg",
+    mimeType: "image/jpeg",
+    buffer: readFileSync(path.join(kinds, "rocket-cmyk.jpg")),
+  },
+  animated: {
+    name: "sticker.webp",
+    mimeType: "image/webp",
+    buffer: readFileSync(path.join(kinds, "rocket-animated.webp")),
+  },
+  raw: {
+    name: "IMG_0001.CR3",
+    mimeType: "image/x-canon-cr3",
+    buffer: Buffer.concat([Buffer.from("\0\0\0\x18ftypcrx \0\0\0\x01crx isom", "latin1"), randomBytes(4000)]),
+  },
   empty: { name: "empty.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(0) },
-  text: { name: "notes.jpg", mimeType: "image/jpeg", buffer: Buffer.from("This is a shopping list, not a picture.\n".repeat(50)) },
+  text: {
+    name: "notes.jpg",
+    mimeType: "image/jpeg",
+    buffer: Buffer.from("This is a shopping list, not a picture.\n".repeat(50)),
+  },
   overLimit: { name: "huge.png", mimeType: "image/png", buffer: blackPng(9_000, 6_000) },
 };
 
@@ -29,7 +51,12 @@ function blackPng(width: number, height: number): Buffer {
   header[8] = 8; // bits a sample; colour type, compression, filter and interlace stay 0
   const rows = Buffer.alloc((width + 1) * height);
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(rows)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {

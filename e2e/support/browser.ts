@@ -4,8 +4,9 @@ import { chromium, type LaunchOptions } from "@playwright/test";
 import { chromiumVariable, systemsChromium } from "@relicario/tooling/chromium";
 
 /**
- * How Chromium is started: quiet, and without a sandbox where the user is root. `RELICARIO_CHROMIUM` names the program, as
- * the test command does for the one that it found; without it Playwright's own is taken, else the system's.
+ * How Chromium is started: quiet, and without a sandbox where the user is root.
+ * `RELICARIO_CHROMIUM` names the program, as the test command does for the one that it found;
+ * without it Playwright's own is taken, else the system's.
  */
 export function chromiumArguments(): LaunchOptions {
   const named = process.env[chromiumVariable];

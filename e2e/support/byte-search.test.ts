@@ -7,7 +7,8 @@ import { ByteSearch, type Needle } from "./byte-search.ts";
 
 const text = (value: string): Needle => ({ name: "text", kind: "text", bytes: Buffer.from(value) });
 const runs = (bytes: Uint8Array): Needle => ({ name: "runs", kind: "runs", bytes });
-const among = (bytes: Uint8Array | string): Buffer => Buffer.concat([randomBytes(1003), Buffer.from(bytes as string), randomBytes(701)]);
+const among = (bytes: Uint8Array | string): Buffer =>
+  Buffer.concat([randomBytes(1003), Buffer.from(bytes as string), randomBytes(701)]);
 
 describe("ByteSearch", () => {
   const sentinel = "k3Jq9vTz0LmXw2Ra";
@@ -16,10 +17,16 @@ describe("ByteSearch", () => {
     const search = new ByteSearch([text(sentinel)]);
     const inside = Buffer.concat([Buffer.alloc(offset, "."), Buffer.from(sentinel), Buffer.from("!!")]);
     expect(search.search(among(sentinel), "x").map(({ encoding }) => encoding)).toContain("raw");
-    expect(search.search(among(` ${inside.toString("base64")} `), "x").map(({ encoding }) => encoding)).toContain("base64");
-    expect(search.search(among(`"${inside.toString("base64url")}"`), "x").map(({ encoding }) => encoding)).toContain("base64url");
+    expect(search.search(among(` ${inside.toString("base64")} `), "x").map(({ encoding }) => encoding)).toContain(
+      "base64",
+    );
+    expect(search.search(among(`"${inside.toString("base64url")}"`), "x").map(({ encoding }) => encoding)).toContain(
+      "base64url",
+    );
     expect(search.search(among(`"${inside.toString("hex")}"`), "x").map(({ encoding }) => encoding)).toContain("hex");
-    expect(search.search(among(`"${inside.toString("hex").toUpperCase()}"`), "x").map(({ encoding }) => encoding)).toContain("hex");
+    expect(
+      search.search(among(`"${inside.toString("hex").toUpperCase()}"`), "x").map(({ encoding }) => encoding),
+    ).toContain("hex");
   });
 
   it("finds any run of 32 bytes of a picture, wherever it begins, in each encoding", () => {
@@ -28,13 +35,19 @@ describe("ByteSearch", () => {
     for (let start = 0; start < 40; start++) {
       const run = picture.subarray(1000 + start, 1032 + start);
       expect(search.search(among(run), "x")).toHaveLength(1);
-      expect(search.search(among(` ${Buffer.concat([randomBytes(start), run]).toString("base64url")} `), "x").length).toBeGreaterThan(0);
+      expect(
+        search.search(among(` ${Buffer.concat([randomBytes(start), run]).toString("base64url")} `), "x").length,
+      ).toBeGreaterThan(0);
       expect(search.search(among(` ${run.toString("hex")} `), "x").length).toBeGreaterThan(0);
     }
   });
 
   it("finds a run whose middle is flat, and one that stands in the picture a thousand times", () => {
-    const flat = Buffer.concat([Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]), Buffer.alloc(16, 200), Buffer.from([9, 10, 11, 12, 13, 14, 15, 16])]);
+    const flat = Buffer.concat([
+      Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]),
+      Buffer.alloc(16, 200),
+      Buffer.from([9, 10, 11, 12, 13, 14, 15, 16]),
+    ]);
     const row = Buffer.from(Array.from({ length: 16 }, (_, value) => 3 * value));
     const repeated = Buffer.concat(Array.from({ length: 1000 }, () => row));
     const picture = Buffer.concat([randomBytes(1000), flat, repeated, randomBytes(8), flat]);

@@ -1,7 +1,10 @@
 import { opendir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Something that must not be found: a text (searched exactly), or data of which no 32-byte run may appear. */
+/**
+ * Something that must not be found: a text (searched exactly), or data of which no 32-byte run may
+ * appear.
+ */
 export type Needle =
   | { readonly name: string; readonly kind: "text"; readonly bytes: Uint8Array }
   | { readonly name: string; readonly kind: "runs"; readonly bytes: Uint8Array };
@@ -13,18 +16,24 @@ export interface Finding {
   readonly offset: number;
 }
 
-/** Length of a run, and how many different byte values make it telling: shorter or plainer runs are everywhere. */
+/**
+ * Length of a run, and how many different byte values make it telling: shorter or plainer runs are
+ * everywhere.
+ */
 const RUN = 32;
 const TELLING = 12;
-/** Every run of 32 bytes holds a whole block of 16 that begins at a multiple of 16 of the needle. */
+/**
+ * Every run of 32 bytes holds a whole block of 16 that begins at a multiple of 16 of the needle.
+ */
 const BLOCK = 16;
 
 /**
- * Searches bytes for needles: as they are, and inside every stretch of base64, base64url (at all offsets) and hex.
+ * Searches bytes for needles: as they are, and inside every stretch of base64, base64url (at all
+ * offsets) and hex.
  *
- * [Note: Searching for runs] The blocks of 16 bytes at multiples of 16 of each needle are kept by a hash. A rolling hash
- * goes over the searched bytes one by one; at a hit the common run around it is measured, and counts when it is at least
- * 32 bytes long with at least 12 different values.
+ * [Note: Searching for runs] The blocks of 16 bytes at multiples of 16 of each needle are kept by a
+ * hash. A rolling hash goes over the searched bytes one by one; at a hit the common run around it
+ * is measured, and counts when it is at least 32 bytes long with at least 12 different values.
  */
 export class ByteSearch {
   readonly #texts: readonly Needle[];
@@ -87,8 +96,12 @@ export class ByteSearch {
     const found = new Set<string>();
     let hash = hashOf(bytes.subarray(0, BLOCK));
     for (let end = BLOCK; ; end++) {
-      // Long flat stretches meet flat blocks of the needles at every byte: what is around tells them apart at once.
-      if (((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0 && isTelling(bytes, end - RUN, end + BLOCK)) {
+      // Long flat stretches meet flat blocks of the needles at every byte: what is around tells
+      // them apart at once.
+      if (
+        ((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0 &&
+        isTelling(bytes, end - RUN, end + BLOCK)
+      ) {
         for (const { needle, at } of this.#blocks.get(hash) ?? []) {
           if (!found.has(needle.name) && isTellingRun(needle.bytes, at, bytes, end - BLOCK)) {
             found.add(needle.name);
@@ -135,12 +148,27 @@ function hashOf(block: Uint8Array): number {
   return hash;
 }
 
-/** Whether the bytes around needle[at] and bytes[offset] agree over a run of 32 with 12 different values. */
+/**
+ * Whether the bytes around needle[at] and bytes[offset] agree over a run of 32 with 12 different
+ * values.
+ */
 function isTellingRun(needle: Uint8Array, at: number, bytes: Uint8Array, offset: number): boolean {
   let before = 0;
-  while (before < RUN && at - before > 0 && offset - before > 0 && needle[at - before - 1] === bytes[offset - before - 1]) before += 1;
+  while (
+    before < RUN &&
+    at - before > 0 &&
+    offset - before > 0 &&
+    needle[at - before - 1] === bytes[offset - before - 1]
+  )
+    before += 1;
   let after = 0;
-  while (after < RUN && at + after < needle.length && offset + after < bytes.length && needle[at + after] === bytes[offset + after]) after += 1;
+  while (
+    after < RUN &&
+    at + after < needle.length &&
+    offset + after < bytes.length &&
+    needle[at + after] === bytes[offset + after]
+  )
+    after += 1;
   for (let start = at - before; start + RUN <= at + after; start++) {
     if (isTelling(needle, start, start + RUN)) return true;
   }
@@ -169,10 +197,12 @@ function tableOf(...alphabetsOfOne: readonly string[]): Int8Array {
 const SHORTEST = 16;
 
 /** Every stretch of encoded text, decoded from each position at which a group could begin. */
-function* encodedStretches(bytes: Uint8Array): Generator<{ encoding: Finding["encoding"]; start: number; decoded: Uint8Array }> {
+function* encodedStretches(
+  bytes: Uint8Array,
+): Generator<{ encoding: Finding["encoding"]; start: number; decoded: Uint8Array }> {
   for (const encoding of ["base64", "base64url", "hex"] as const) {
     const table = tables[encoding];
-    for (let start = 0; start < bytes.length; ) {
+    for (let start = 0; start < bytes.length;) {
       if ((table[bytes[start] ?? 0] ?? -1) < 0) {
         start += 1;
         continue;
@@ -182,7 +212,11 @@ function* encodedStretches(bytes: Uint8Array): Generator<{ encoding: Finding["en
       if (end - start >= SHORTEST) {
         const digits = bytes.subarray(start, end);
         for (let phase = 0; phase < (encoding === "hex" ? 2 : 4); phase++) {
-          yield { encoding, start, decoded: encoding === "hex" ? fromHex(digits.subarray(phase)) : from64(digits.subarray(phase), table) };
+          yield {
+            encoding,
+            start,
+            decoded: encoding === "hex" ? fromHex(digits.subarray(phase)) : from64(digits.subarray(phase), table),
+          };
         }
       }
       start = end;
@@ -208,6 +242,7 @@ function from64(digits: Uint8Array, table: Int8Array): Uint8Array {
 
 function fromHex(digits: Uint8Array): Uint8Array {
   const out = new Uint8Array(digits.length >> 1);
-  for (let i = 0; i < out.length; i++) out[i] = ((tables.hex[digits[2 * i] ?? 0] ?? 0) << 4) | (tables.hex[digits[2 * i + 1] ?? 0] ?? 0);
+  for (let i = 0; i < out.length; i++)
+    out[i] = ((tables.hex[digits[2 * i] ?? 0] ?? 0) << 4) | (tables.hex[digits[2 * i + 1] ?? 0] ?? 0);
   return out;
 }

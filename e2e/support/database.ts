@@ -17,14 +17,19 @@ export async function countRows(portal: RunningPortal, table: string): Promise<n
   const client = new Client({ connectionString: portal.databaseUrl("relicario") });
   await client.connect();
   try {
-    const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${escapeIdentifier(table)}`);
+    const { rows } = await client.query<{ count: number }>(
+      `select count(*)::int as count from ${escapeIdentifier(table)}`,
+    );
     return rows[0]?.count ?? 0;
   } finally {
     await client.end();
   }
 }
 
-/** Every row of every table of the service and the identity provider as text: what compression in the files would hide. */
+/**
+ * Every row of every table of the service and the identity provider as text: what compression in
+ * the files would hide.
+ */
 export async function dumpDatabase(portal: RunningPortal): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (const database of ["relicario", "relicario_identity"] as const) {
@@ -34,7 +39,9 @@ export async function dumpDatabase(portal: RunningPortal): Promise<Buffer> {
       "select table_schema as schema, table_name as name from information_schema.tables where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')",
     );
     for (const { schema, name } of tables.rows) {
-      const rows = await client.query<{ row: string }>(`select t::text as row from ${escapeIdentifier(schema)}.${escapeIdentifier(name)} t`);
+      const rows = await client.query<{ row: string }>(
+        `select t::text as row from ${escapeIdentifier(schema)}.${escapeIdentifier(name)} t`,
+      );
       parts.push(...rows.rows.map(({ row }) => Buffer.from(`${row}\n`)));
     }
     await client.end();

@@ -1,6 +1,9 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 
-/** A proxy that leads nowhere: a browser that is told to use it for everything has no network, and each of its requests is noted. */
+/**
+ * A proxy that leads nowhere: a browser that is told to use it for everything has no network, and
+ * each of its requests is noted.
+ */
 export class DeadProxy {
   readonly #server: Server;
   readonly #asked: string[] = [];

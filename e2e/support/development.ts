@@ -19,7 +19,8 @@ export async function copyOfRemote(name: string): Promise<CopiedRemote> {
   const outside = await mkdtemp(path.join(tmpdir(), "relicario-development-"));
   const [from, folder] = [path.join(root, `remote-${name}`), path.join(outside, `remote-${name}`)];
   await cp(path.join(root, "tsconfig.base.json"), path.join(outside, "tsconfig.base.json"));
-  for (const part of ["manifest.json", "package.json", "tsconfig.json", "webpack.config.ts", "src"]) await cp(path.join(from, part), path.join(folder, part), { recursive: true });
+  for (const part of ["manifest.json", "package.json", "tsconfig.json", "webpack.config.ts", "src"])
+    await cp(path.join(from, part), path.join(folder, part), { recursive: true });
   await symlink(path.join(from, "node_modules"), path.join(folder, "node_modules"));
   return {
     folder,
@@ -34,9 +35,16 @@ export async function copyOfRemote(name: string): Promise<CopiedRemote> {
 }
 
 /** `npm run dev -- --remote <folder>` beside a portal. */
-export async function develop(portal: RunningPortal, folder: string): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
+export async function develop(
+  portal: RunningPortal,
+  folder: string,
+): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
   const { port } = new URL(portal.origin);
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/dev.ts"), "--remote", folder], { env: { ...process.env, PORT: port, DATA_DIR: portal.dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/dev.ts"), "--remote", folder],
+    { env: { ...process.env, PORT: port, DATA_DIR: portal.dataDir }, stdio: ["ignore", "pipe", "pipe"] },
+  );
   const ended = once(child, "exit");
   let said = "";
   const origin = await new Promise<string>((resolve, reject) => {
@@ -47,7 +55,9 @@ export async function develop(portal: RunningPortal, folder: string): Promise<{ 
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);
-    void ended.then(() => { reject(new Error(said)); });
+    void ended.then(() => {
+      reject(new Error(said));
+    });
   });
   return {
     origin,

@@ -21,15 +21,31 @@ export interface DriveServer {
   readonly stop: () => Promise<void>;
 }
 
-/** A small server on a free port of this machine. Calls from other origins may come, as the providers allow them for their calls. */
-export async function startDriveServer(answer: (request: DriveRequest, origin: string) => DriveAnswer): Promise<DriveServer> {
+/**
+ * A small server on a free port of this machine. Calls from other origins may come, as the
+ * providers allow them for their calls.
+ */
+export async function startDriveServer(
+  answer: (request: DriveRequest, origin: string) => DriveAnswer,
+): Promise<DriveServer> {
   const requests: DriveRequest[] = [];
   let origin = "";
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const pieces: Buffer[] = [];
     for await (const piece of incoming) pieces.push(Buffer.from(piece as Uint8Array));
-    const request = { method: incoming.method ?? "GET", url: new URL(incoming.url ?? "/", origin), headers: incoming.headers, body: Buffer.concat(pieces) };
-    const cors = { "access-control-allow-origin": incoming.headers.origin ?? "*", "access-control-allow-headers": "authorization, content-type, content-range, x-upload-content-type, x-upload-content-length", "access-control-allow-methods": "GET, PUT, POST", "access-control-expose-headers": "location" };
+    const request = {
+      method: incoming.method ?? "GET",
+      url: new URL(incoming.url ?? "/", origin),
+      headers: incoming.headers,
+      body: Buffer.concat(pieces),
+    };
+    const cors = {
+      "access-control-allow-origin": incoming.headers.origin ?? "*",
+      "access-control-allow-headers":
+        "authorization, content-type, content-range, x-upload-content-type, x-upload-content-length",
+      "access-control-allow-methods": "GET, PUT, POST",
+      "access-control-expose-headers": "location",
+    };
     if (request.method === "OPTIONS") {
       response.writeHead(204, cors).end();
       return;
@@ -51,7 +67,9 @@ export async function startDriveServer(answer: (request: DriveRequest, origin: s
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
-        server.close(() => { resolve(); });
+        server.close(() => {
+          resolve();
+        });
       }),
   };
 }
@@ -62,6 +80,11 @@ export function json(body: unknown, status = 200): DriveAnswer {
 
 /** A provider's page with one button for each way on. */
 export function pageOf(title: string, ways: Readonly<Record<string, string>>, script = ""): DriveAnswer {
-  const links = Object.entries(ways).map(([name, address]) => `<p><a href="${address.replaceAll("&", "&amp;")}">${name}</a></p>`);
-  return { headers: { "content-type": "text/html; charset=utf-8" }, body: `<!doctype html><title>${title}</title><h1>${title}</h1>${links.join("")}${script}` };
+  const links = Object.entries(ways).map(
+    ([name, address]) => `<p><a href="${address.replaceAll("&", "&amp;")}">${name}</a></p>`,
+  );
+  return {
+    headers: { "content-type": "text/html; charset=utf-8" },
+    body: `<!doctype html><title>${title}</title><h1>${title}</h1>${links.join("")}${script}`,
+  };
 }

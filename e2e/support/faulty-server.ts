@@ -3,11 +3,18 @@ import { createServer } from "node:http";
 
 import type { RunningPortal } from "@relicario/tooling/portal";
 
-/** What a static server does to each request: answers with this status, or takes it and says nothing. */
+/**
+ * What a static server does to each request: answers with this status, or takes it and says
+ * nothing.
+ */
 export type ServerFault = 404 | 500 | "slow";
 
 /** Puts a server that does nothing else in the place of a remote's own. Returns the way back. */
-export async function serveFaultily({ processes }: RunningPortal, remote: string, fault: ServerFault): Promise<() => Promise<void>> {
+export async function serveFaultily(
+  { processes }: RunningPortal,
+  remote: string,
+  fault: ServerFault,
+): Promise<() => Promise<void>> {
   await processes.kill(remote);
   const server = createServer((_request, response) => {
     if (fault !== "slow") response.writeHead(fault).end();

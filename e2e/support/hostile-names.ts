@@ -1,4 +1,7 @@
-/** File names that somebody may have sealed, and what the file is called where it is saved (`safe-name.ts`). */
+/**
+ * File names that somebody may have sealed, and what the file is called where it is saved
+ * (`safe-name.ts`).
+ */
 export const hostileNames: Readonly<Record<string, string>> = {
   [`"><img src=x onerror="document.title='owned'">.html`]: `___img src=x onerror=_document.title='owned'__.html`,
   "../../../../etc/passwd": "_.._.._.._etc_passwd",

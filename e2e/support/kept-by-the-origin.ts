@@ -21,21 +21,31 @@ export interface KeptByTheOrigin {
   readonly keys: readonly KeptKey[];
   /** What the keys gave away, by any of their usages. */
   readonly given: readonly Kept[];
-  /** Pairs of an `iv` and sealed bytes, and JWEs, that no key here opened. Where there are any, the attack does not know enough to be believed. */
+  /**
+   * Pairs of an `iv` and sealed bytes, and JWEs, that no key here opened. Where there are any, the
+   * attack does not know enough to be believed.
+   */
   readonly unopened: readonly string[];
 }
 
 /**
- * Everything that script of the origin can read of what the browser keeps for it, at the moment: IndexedDB, private files, local
- * and session storage, caches, cookies, the history entry's state and the window's name. Each key is tried in each of its usages
- * on everything that could be meant for it.
+ * Everything that script of the origin can read of what the browser keeps for it, at the moment:
+ * IndexedDB, private files, local and session storage, caches, cookies, the history entry's state
+ * and the window's name. Each key is tried in each of its usages on everything that could be meant
+ * for it.
  *
- * @param tried.purposes what the vault adds to what it wraps (`relicario/device/<purpose>`), for each name that the storage knows
- * @param tried.documents of the service, compact JWE: the keys are tried on them, and on those that they hold
+ * @param tried.purposes what the vault adds to what it wraps (`relicario/device/<purpose>`), for
+ *   each name that the storage knows
+ * @param tried.documents of the service, compact JWE: the keys are tried on them, and on those that
+ *   they hold
  */
-export async function keptByTheOrigin(page: Page, tried: { readonly purposes: readonly string[]; readonly documents: readonly string[] }): Promise<KeptByTheOrigin> {
+export async function keptByTheOrigin(
+  page: Page,
+  tried: { readonly purposes: readonly string[]; readonly documents: readonly string[] },
+): Promise<KeptByTheOrigin> {
   const { kept, given, ...rest } = await page.evaluate(readEverything, tried);
-  const decoded = (list: readonly { where: string; base64: string }[]): Kept[] => list.map(({ where, base64 }) => ({ where, bytes: Buffer.from(base64, "base64") }));
+  const decoded = (list: readonly { where: string; base64: string }[]): Kept[] =>
+    list.map(({ where, base64 }) => ({ where, bytes: Buffer.from(base64, "base64") }));
   return { ...rest, kept: decoded(kept), given: decoded(given) };
 }
 
@@ -45,7 +55,13 @@ interface Encoded {
 }
 
 /** Runs in the page, so it can use nothing from outside. */
-async function readEverything({ purposes, documents }: { readonly purposes: readonly string[]; readonly documents: readonly string[] }): Promise<{ kept: Encoded[]; keys: KeptKey[]; given: Encoded[]; unopened: string[] }> {
+async function readEverything({
+  purposes,
+  documents,
+}: {
+  readonly purposes: readonly string[];
+  readonly documents: readonly string[];
+}): Promise<{ kept: Encoded[]; keys: KeptKey[]; given: Encoded[]; unopened: string[] }> {
   const utf8 = new TextEncoder();
   const kept: { where: string; bytes: Uint8Array<ArrayBuffer> }[] = [];
   const keys: { where: string; key: CryptoKey }[] = [];
@@ -57,7 +73,9 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
   };
   const bytesOf = (value: unknown): Uint8Array<ArrayBuffer> | null => {
     if (value instanceof ArrayBuffer) return new Uint8Array(value.slice(0));
-    return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) as ArrayBuffer) : null;
+    return ArrayBuffer.isView(value)
+      ? new Uint8Array(value.buffer.slice(value.byteOffset, value.byteOffset + value.byteLength) as ArrayBuffer)
+      : null;
   };
 
   async function walk(value: unknown, where: string): Promise<void> {
@@ -77,7 +95,9 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
       for (const [name, one] of value) await walk([name, one], `${where}.${String(name)}`);
     } else if (typeof value === "object" && value !== null) {
       const members = Object.entries(value);
-      const iv = members.map(([name, one]) => (/^(iv|nonce)$/i.test(name) ? bytesOf(one) : null)).find((found) => found !== null);
+      const iv = members
+        .map(([name, one]) => (/^(iv|nonce)$/i.test(name) ? bytesOf(one) : null))
+        .find((found) => found !== null);
       for (const [name, one] of members) {
         const data = bytesOf(one);
         if (iv !== undefined && data !== null && data.length >= 16) pairs.push({ where: `${where}.${name}`, iv, data });
@@ -114,12 +134,16 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
     for await (const [name, handle] of folder.entries()) {
       keep(`${where}/${name} (its name)`, utf8.encode(name));
       if (handle instanceof FileSystemDirectoryHandle) await files(handle, `${where}/${name}`);
-      else if (handle instanceof FileSystemFileHandle) keep(`${where}/${name}`, new Uint8Array(await (await handle.getFile()).arrayBuffer()));
+      else if (handle instanceof FileSystemFileHandle)
+        keep(`${where}/${name}`, new Uint8Array(await (await handle.getFile()).arrayBuffer()));
     }
   }
   await files(await navigator.storage.getDirectory(), "private files");
 
-  for (const [kind, storage] of [["local storage", localStorage], ["session storage", sessionStorage]] as const) {
+  for (const [kind, storage] of [
+    ["local storage", localStorage],
+    ["session storage", sessionStorage],
+  ] as const) {
     for (const [name, value] of Object.entries(storage)) {
       keep(`${kind}/${name} (its name)`, utf8.encode(name));
       keep(`${kind}/${name}`, utf8.encode(String(value)));
@@ -129,7 +153,10 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
     const cache = await caches.open(name);
     for (const request of await cache.keys()) {
       keep(`caches/${name}`, utf8.encode(request.url));
-      keep(`caches/${name}/${request.url}`, new Uint8Array((await (await cache.match(request))?.arrayBuffer()) ?? new ArrayBuffer(0)));
+      keep(
+        `caches/${name}/${request.url}`,
+        new Uint8Array((await (await cache.match(request))?.arrayBuffer()) ?? new ArrayBuffer(0)),
+      );
     }
   }
   if (document.cookie !== "") keep("cookies", utf8.encode(document.cookie));
@@ -142,32 +169,59 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
   const attempt = async (where: string, work: () => Promise<ArrayBuffer | JsonWebKey>): Promise<boolean> => {
     try {
       const result = await work();
-      given.push({ where, bytes: result instanceof ArrayBuffer ? new Uint8Array(result) : utf8.encode(JSON.stringify(result)) });
+      given.push({
+        where,
+        bytes: result instanceof ArrayBuffer ? new Uint8Array(result) : utf8.encode(JSON.stringify(result)),
+      });
       return true;
     } catch {
       return false; // this key does not do that
     }
   };
-  const added = [undefined, ...purposes.flatMap((purpose) => [...names, ""].map((name) => utf8.encode(`relicario/device/${purpose}\n${name}`)))];
+  const added = [
+    undefined,
+    ...purposes.flatMap((purpose) => [...names, ""].map((name) => utf8.encode(`relicario/device/${purpose}\n${name}`))),
+  ];
   const labels = ["identity", "sign", "label", "book", "shares", "requests", "state", "inner"];
   for (const { where, key } of keys) {
     for (const format of ["raw", "jwk", "pkcs8", "spki"] as const) {
       if (key.type === "public") continue; // public halves are no secret
-      await attempt(`${where}, exported as ${format}`, () => (format === "jwk" ? crypto.subtle.exportKey(format, key) : crypto.subtle.exportKey(format, key)));
+      await attempt(`${where}, exported as ${format}`, () =>
+        format === "jwk" ? crypto.subtle.exportKey(format, key) : crypto.subtle.exportKey(format, key),
+      );
     }
     for (const label of labels) {
-      const params = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode(`relicario/v1/${label}`) };
+      const params = {
+        name: "HKDF",
+        hash: "SHA-256",
+        salt: new Uint8Array(),
+        info: utf8.encode(`relicario/v1/${label}`),
+      };
       await attempt(`${where}, deriving ${label}`, () => crypto.subtle.deriveBits(params, key, 256));
-      await attempt(`${where}, deriving a key for ${label}`, async () => crypto.subtle.exportKey("raw", await crypto.subtle.deriveKey(params, key, { name: "AES-GCM", length: 256 }, true, ["encrypt"])));
+      await attempt(`${where}, deriving a key for ${label}`, async () =>
+        crypto.subtle.exportKey(
+          "raw",
+          await crypto.subtle.deriveKey(params, key, { name: "AES-GCM", length: 256 }, true, ["encrypt"]),
+        ),
+      );
     }
     for (const { where: wrapping, key: by } of keys) {
-      await attempt(`${where}, wrapped by ${wrapping}`, () => crypto.subtle.wrapKey("raw", key, by, { name: "AES-GCM", iv: new Uint8Array(12) }));
+      await attempt(`${where}, wrapped by ${wrapping}`, () =>
+        crypto.subtle.wrapKey("raw", key, by, { name: "AES-GCM", iv: new Uint8Array(12) }),
+      );
     }
     for (const { where: place, iv, data } of pairs) {
       for (const additionalData of added) {
         const params = { name: "AES-GCM", iv, ...(additionalData === undefined ? {} : { additionalData }) };
-        const decrypted = await attempt(`${place}, decrypted by ${where}`, () => crypto.subtle.decrypt(params, key, data));
-        const unwrapped = await attempt(`${place}, unwrapped by ${where}`, async () => crypto.subtle.exportKey("raw", await crypto.subtle.unwrapKey("raw", data, key, params, "AES-GCM", true, ["encrypt"])));
+        const decrypted = await attempt(`${place}, decrypted by ${where}`, () =>
+          crypto.subtle.decrypt(params, key, data),
+        );
+        const unwrapped = await attempt(`${place}, unwrapped by ${where}`, async () =>
+          crypto.subtle.exportKey(
+            "raw",
+            await crypto.subtle.unwrapKey("raw", data, key, params, "AES-GCM", true, ["encrypt"]),
+          ),
+        );
         if (decrypted || unwrapped) opened.add(place);
       }
     }
@@ -178,20 +232,37 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
   for (const { where, bytes } of given.filter((one) => one.bytes.length === 32)) {
     const secret = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"]);
     for (const label of labels) {
-      const params = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: utf8.encode(`relicario/v1/${label}`) };
-      tried.push({ where: `${label} key of ${where}`, key: await crypto.subtle.deriveKey(params, secret, { name: "AES-GCM", length: 256 }, false, ["decrypt"]) });
+      const params = {
+        name: "HKDF",
+        hash: "SHA-256",
+        salt: new Uint8Array(),
+        info: utf8.encode(`relicario/v1/${label}`),
+      };
+      tried.push({
+        where: `${label} key of ${where}`,
+        key: await crypto.subtle.deriveKey(params, secret, { name: "AES-GCM", length: 256 }, false, ["decrypt"]),
+      });
     }
   }
-  const decoded = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-  const jwesIn = (bytes: Uint8Array<ArrayBuffer> | undefined): string[] => new TextDecoder().decode(bytes).match(/[\w-]+\.\.[\w-]{16}\.[\w-]+\.[\w-]{22}/g) ?? [];
-  const keptJwes = kept.flatMap(({ where, bytes }) => (bytes.length > 100_000 ? [] : jwesIn(bytes).map((document) => ({ where, document })))); // contents are no documents
+  const decoded = (text: string): Uint8Array<ArrayBuffer> =>
+    Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+  const jwesIn = (bytes: Uint8Array<ArrayBuffer> | undefined): string[] =>
+    new TextDecoder().decode(bytes).match(/[\w-]+\.\.[\w-]{16}\.[\w-]+\.[\w-]{22}/g) ?? [];
+  const keptJwes = kept.flatMap(({ where, bytes }) =>
+    bytes.length > 100_000 ? [] : jwesIn(bytes).map((document) => ({ where, document })),
+  ); // contents are no documents
   const waiting = [...documents, ...keptJwes.map(({ document }) => document)];
   for (let document = waiting.pop(); document !== undefined; document = waiting.pop()) {
     const [header = "", , iv = "", text = "", tag = ""] = document.split(".");
     const data = new Uint8Array([...decoded(text), ...decoded(tag)]);
     for (const { where, key } of tried) {
       const params = { name: "AES-GCM", iv: decoded(iv), additionalData: utf8.encode(header) };
-      if (!(await attempt(`a document ${atob(header)}, decrypted by ${where}`, () => crypto.subtle.decrypt(params, key, data)))) continue;
+      if (
+        !(await attempt(`a document ${atob(header)}, decrypted by ${where}`, () =>
+          crypto.subtle.decrypt(params, key, data),
+        ))
+      )
+        continue;
       opened.add(document);
       waiting.push(...jwesIn(given.at(-1)?.bytes));
     }
@@ -205,8 +276,17 @@ async function readEverything({ purposes, documents }: { readonly purposes: read
     });
   return {
     kept: encoded(kept),
-    keys: keys.map(({ where, key: { type, algorithm, extractable, usages } }) => ({ where, type, algorithm: algorithm.name, extractable, usages })),
+    keys: keys.map(({ where, key: { type, algorithm, extractable, usages } }) => ({
+      where,
+      type,
+      algorithm: algorithm.name,
+      extractable,
+      usages,
+    })),
     given: encoded(given),
-    unopened: [...pairs.filter(({ where }) => !opened.has(where)), ...keptJwes.filter(({ document }) => !opened.has(document))].map(({ where }) => where),
+    unopened: [
+      ...pairs.filter(({ where }) => !opened.has(where)),
+      ...keptJwes.filter(({ document }) => !opened.has(document)),
+    ].map(({ where }) => where),
   };
 }

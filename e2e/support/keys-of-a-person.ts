@@ -1,6 +1,7 @@
 /**
- * The keys that hang on a picture, computed from the picture, its passphrase and what the service gives to its owner: what an
- * attacker looks for, known to a test. Written after docs/formats.md with Node's own cryptography, not with the vault's code.
+ * The keys that hang on a picture, computed from the picture, its passphrase and what the service
+ * gives to its owner: what an attacker looks for, known to a test. Written after docs/formats.md
+ * with Node's own cryptography, not with the vault's code.
  */
 import { argon2Sync, createDecipheriv, createHash, hkdfSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -37,18 +38,34 @@ export function derived(secret: Uint8Array, label: string, salt: Uint8Array = ne
   return Buffer.from(hkdfSync("sha256", secret, salt, label, 32));
 }
 
-/** @param page signed in, anywhere in the portal. The account has one picture, with this passphrase. */
-export async function keysOfAPerson(page: Page, { file, passphrase }: { readonly file: string; readonly passphrase: string }): Promise<KeysOfAPerson> {
+/**
+ * @param page signed in, anywhere in the portal. The account has one picture, with this passphrase.
+ */
+export async function keysOfAPerson(
+  page: Page,
+  { file, passphrase }: { readonly file: string; readonly passphrase: string },
+): Promise<KeysOfAPerson> {
   const call = async <T>(schema: z.ZodType<T>, method: "GET" | "POST", path: string, body?: unknown): Promise<T> => {
     const token = await page.evaluate(() => sessionStorage.getItem("sessionToken"));
-    const headers = { authorization: `Bearer ${token ?? ""}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const answer = await fetch(new URL(`/api${path}`, page.url()), { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    const headers = {
+      authorization: `Bearer ${token ?? ""}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    };
+    const answer = await fetch(new URL(`/api${path}`, page.url()), {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
     if (!answer.ok) throw new Error(`${method} ${path} answered ${String(answer.status)}`);
     return schema.parse(await answer.json());
   };
   const [record] = (await call(ImageRecords, "GET", "/user/image-records")).image_records;
   if (record === undefined) throw new Error("the account has no image");
-  const { sketch, imageSecret, imageRoot } = await rootOf(Buffer.from(record.helper, "base64url"), await readFile(file), passphrase);
+  const { sketch, imageSecret, imageRoot } = await rootOf(
+    Buffer.from(record.helper, "base64url"),
+    await readFile(file),
+    passphrase,
+  );
 
   const openerSeed = derived(imageRoot, "relicario/v1/image-identity");
   const opener = identityOf(openerSeed);
@@ -65,28 +82,58 @@ export async function keysOfAPerson(page: Page, { file, passphrase }: { readonly
     const { ticket } = await call(Secret, "POST", "/secrets/store/get-secret", { secret_db_id: id });
     secrets.push({ id, contentIdentity: (await open(Ticket, ticket)).content_identity });
   }
-  return { sketch, documents, imageSecret, imageRoot, openerSeed, accountKey: Buffer.from(accountKey, "base64url"), secrets };
+  return {
+    sketch,
+    documents,
+    imageSecret,
+    imageRoot,
+    openerSeed,
+    accountKey: Buffer.from(accountKey, "base64url"),
+    secrets,
+  };
 }
 
 /** docs/formats.md, "Helper": header 52, sketch 342, nonce 12, wrapped root 32 + 16. */
-async function rootOf(helper: Buffer, picture: Uint8Array, passphrase: string): Promise<{ sketch: Buffer; imageSecret: Buffer; imageRoot: Buffer }> {
+async function rootOf(
+  helper: Buffer,
+  picture: Uint8Array,
+  passphrase: string,
+): Promise<{ sketch: Buffer; imageSecret: Buffer; imageRoot: Buffer }> {
   const header = helper.subarray(0, 52);
   const typed = Buffer.from(passphrase.normalize("NFC"));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(typed.length);
   const stretch = (message: Buffer, nonce: Buffer): Buffer =>
-    argon2Sync("argon2id", { message, nonce, parallelism: header.readUInt32LE(16), passes: header.readUInt32LE(12), memory: header.readUInt32LE(8), tagLength: 32 });
+    argon2Sync("argon2id", {
+      message,
+      nonce,
+      parallelism: header.readUInt32LE(16),
+      passes: header.readUInt32LE(12),
+      memory: header.readUInt32LE(8),
+      tagLength: 32,
+    });
 
   const sketchKey = stretch(Buffer.concat([Buffer.from("RIE1/sk"), length, typed]), header.subarray(36, 52));
   const sketch = createDecipheriv("aes-256-ctr", sketchKey, Buffer.alloc(16)).update(helper.subarray(52, 394));
   sketch[255] = (sketch[255] ?? 0) & 0x7f;
   sketch[341] = (sketch[341] ?? 0) & 0x03;
-  const found = await (await loadEngineInNode()).recover(picture, [{ choice: sketch.subarray(0, 256), syndrome: sketch.subarray(256) }]);
+  const found = await (
+    await loadEngineInNode()
+  ).recover(picture, [{ choice: sketch.subarray(0, 256), syndrome: sketch.subarray(256) }]);
   if (found.outcome !== "recovered") throw new Error("this is not the picture of the account");
 
   const imageSecret = Buffer.from(found.imageSecretBytes);
-  const stretched = stretch(Buffer.concat([Buffer.from("RIE1/pw"), imageSecret, length, typed]), header.subarray(20, 36));
+  const stretched = stretch(
+    Buffer.concat([Buffer.from("RIE1/pw"), imageSecret, length, typed]),
+    header.subarray(20, 36),
+  );
   const rootKey = derived(stretched, "RIE1/root/v1", createHash("sha256").update(header).update(sketch).digest());
-  const opening = createDecipheriv("aes-256-gcm", rootKey, helper.subarray(394, 406)).setAAD(header).setAuthTag(helper.subarray(438));
-  return { sketch, imageSecret, imageRoot: Buffer.concat([opening.update(helper.subarray(406, 438)), opening.final()]) };
+  const opening = createDecipheriv("aes-256-gcm", rootKey, helper.subarray(394, 406))
+    .setAAD(header)
+    .setAuthTag(helper.subarray(438));
+  return {
+    sketch,
+    imageSecret,
+    imageRoot: Buffer.concat([opening.update(helper.subarray(406, 438)), opening.final()]),
+  };
 }

@@ -3,7 +3,10 @@ import { z } from "zod";
 
 /** What a page and its workers held when they held most. */
 export interface MemoryWatch {
-  /** Bytes: used JavaScript heaps, array buffers and WASM memories, of the page and all its workers together. */
+  /**
+   * Bytes: used JavaScript heaps, array buffers and WASM memories, of the page and all its workers
+   * together.
+   */
   readonly stop: () => Promise<{ readonly most: number; readonly parts: Readonly<Record<string, number>> }>;
 }
 
@@ -16,8 +19,9 @@ interface Usage {
 const pauseMilliseconds = 100;
 
 /**
- * Asks page and workers again and again, by the DevTools protocol. Start it before the workers start. The page's garbage of
- * what went before is collected first; what comes from now on counts with its garbage.
+ * Asks page and workers again and again, by the DevTools protocol. Start it before the workers
+ * start. The page's garbage of what went before is collected first; what comes from now on counts
+ * with its garbage.
  */
 export async function watchMemory(page: Page): Promise<MemoryWatch> {
   const cdp = await page.context().newCDPSession(page);
@@ -28,8 +32,13 @@ export async function watchMemory(page: Page): Promise<MemoryWatch> {
   const stopping = new AbortController();
   const watching = (async () => {
     while (!stopping.signal.aborted) {
-      const usages = await Promise.all([cdp.send("Runtime.getHeapUsage").then((usage) => ["page", usage] as const), ...workers.usages()]).catch(() => []); // a page that is closed
-      const sizes = usages.map(([name, usage]) => [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const);
+      const usages = await Promise.all([
+        cdp.send("Runtime.getHeapUsage").then((usage) => ["page", usage] as const),
+        ...workers.usages(),
+      ]).catch(() => []); // a page that is closed
+      const sizes = usages.map(
+        ([name, usage]) => [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const,
+      );
       const sum = sizes.reduce((total, [, size]) => total + size, 0);
       if (sum > most) {
         most = sum;
@@ -49,8 +58,13 @@ export async function watchMemory(page: Page): Promise<MemoryWatch> {
   };
 }
 
-/** Sessions of the page's workers. Playwright's own are not for everybody's commands, so messages are wrapped by hand. */
-async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<readonly [name: string, usage: Usage | null]>[] }> {
+/**
+ * Sessions of the page's workers. Playwright's own are not for everybody's commands, so messages
+ * are wrapped by hand.
+ */
+async function attachWorkers(
+  cdp: CDPSession,
+): Promise<{ usages: () => Promise<readonly [name: string, usage: Usage | null]>[] }> {
   const sessions = new Map<string, string>();
   const waiting = new Map<number, (usage: Usage | null) => void>();
   let next = 1;
@@ -77,9 +91,14 @@ async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<r
             waiting.set(id, (usage) => {
               resolve([name, usage]);
             });
-            cdp.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method: "Runtime.getHeapUsage" }) }).catch(() => {
-              resolve([name, null]); // a worker that has just ended
-            });
+            cdp
+              .send("Target.sendMessageToTarget", {
+                sessionId,
+                message: JSON.stringify({ id, method: "Runtime.getHeapUsage" }),
+              })
+              .catch(() => {
+                resolve([name, null]); // a worker that has just ended
+              });
           }),
       ),
   };
@@ -89,20 +108,34 @@ async function attachWorkers(cdp: CDPSession): Promise<{ usages: () => Promise<r
 export interface LongestTask {
   /** That the thread itself worked for the page. */
   readonly busy: number;
-  /** From its beginning to its end: with other programs on two cores mostly the time in which they had them. */
+  /**
+   * From its beginning to its end: with other programs on two cores mostly the time in which they
+   * had them.
+   */
   readonly wall: number;
 }
 
-const TraceEvent = z.object({ name: z.string(), pid: z.number(), tid: z.number(), ts: z.number(), dur: z.number().default(0), tdur: z.number().default(0), args: z.object({ name: z.string().optional() }) });
+const TraceEvent = z.object({
+  name: z.string(),
+  pid: z.number(),
+  tid: z.number(),
+  ts: z.number(),
+  dur: z.number().default(0),
+  tdur: z.number().default(0),
+  args: z.object({ name: z.string().optional() }),
+});
 type TraceEvent = z.infer<typeof TraceEvent>;
 
-/** Each body that has come is copied for whoever observes the network, which Playwright always does: 15 ms for 4 MiB, and 0.3 without it. */
+/**
+ * Each body that has come is copied for whoever observes the network, which Playwright always does:
+ * 15 ms for 4 MiB, and 0.3 without it.
+ */
 const observing = "ResponseBodyLoader::DidFinishLoadingBody";
 
 /**
- * Notes every task of the page's main thread from now on, in the browser's trace. What counts is the processor time of the
- * thread in it, without what it did for the observer: on a machine whose cores are shared a task of 10 ms takes 100 ms of
- * the clock, whoever wrote it.
+ * Notes every task of the page's main thread from now on, in the browser's trace. What counts is
+ * the processor time of the thread in it, without what it did for the observer: on a machine whose
+ * cores are shared a task of 10 ms takes 100 ms of the clock, whoever wrote it.
  */
 export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>> {
   const cdp = await page.context().newCDPSession(page);
@@ -110,10 +143,18 @@ export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>
   cdp.on("Tracing.dataCollected", ({ value }) => {
     for (const event of value) {
       const { data } = TraceEvent.safeParse(event);
-      if (data !== undefined && ["thread_name", "ThreadControllerImpl::RunTask", observing].includes(data.name)) events.push(data);
+      if (data !== undefined && ["thread_name", "ThreadControllerImpl::RunTask", observing].includes(data.name))
+        events.push(data);
     }
   });
-  await cdp.send("Tracing.start", { transferMode: "ReportEvents", traceConfig: { includedCategories: ["toplevel", "blink"], excludedCategories: ["*"], recordMode: "recordContinuously" } });
+  await cdp.send("Tracing.start", {
+    transferMode: "ReportEvents",
+    traceConfig: {
+      includedCategories: ["toplevel", "blink"],
+      excludedCategories: ["*"],
+      recordMode: "recordContinuously",
+    },
+  });
   return async () => {
     const complete = new Promise<void>((resolve) => {
       cdp.once("Tracing.tracingComplete", () => {
@@ -124,13 +165,18 @@ export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>
     await complete;
     await cdp.detach();
     const threadOf = ({ pid, tid }: TraceEvent): string => `${String(pid)} ${String(tid)}`;
-    const main = new Set(events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(threadOf));
+    const main = new Set(
+      events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(threadOf),
+    );
     const tasks = events.filter((event) => event.name === "ThreadControllerImpl::RunTask" && main.has(threadOf(event)));
     if (tasks.length === 0) throw new TypeError("the trace shows no task of a main thread");
     const observed = events.filter((event) => event.name === observing);
     const busyFor = (task: TraceEvent): number =>
-      observed.filter((event) => threadOf(event) === threadOf(task) && event.ts >= task.ts && event.ts < task.ts + task.dur).reduce((rest, event) => rest - event.tdur, task.tdur);
-    const longest = (of: (task: TraceEvent) => number): number => tasks.reduce((most, task) => Math.max(most, of(task)), 0) / 1000;
+      observed
+        .filter((event) => threadOf(event) === threadOf(task) && event.ts >= task.ts && event.ts < task.ts + task.dur)
+        .reduce((rest, event) => rest - event.tdur, task.tdur);
+    const longest = (of: (task: TraceEvent) => number): number =>
+      tasks.reduce((most, task) => Math.max(most, of(task)), 0) / 1000;
     return { busy: longest(busyFor), wall: longest(({ dur }) => dur) };
   };
 }

@@ -7,7 +7,8 @@ export async function withoutTours(page: Page): Promise<void> {
 
 /** Runs in the page before its own scripts. */
 export function seeNoTour(): void {
-  if (!location.protocol.startsWith("http")) return; // the browser's own page in a frame whose server is away has no storage
+  // the browser's own page in a frame whose server is away has no storage
+  if (!location.protocol.startsWith("http")) return;
   localStorage.setItem("onboarding", "true");
   localStorage.setItem("toursSeen", '"all"');
 }

@@ -1,6 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
 
-import { json, pageOf, startDriveServer, type DriveAnswer, type DriveRequest, type DriveServer } from "./drive-server.ts";
+import {
+  json,
+  pageOf,
+  startDriveServer,
+  type DriveAnswer,
+  type DriveRequest,
+  type DriveServer,
+} from "./drive-server.ts";
 import type { KeptFile } from "./google-drive.ts";
 
 export interface OneDriveServer extends DriveServer {
@@ -11,8 +18,9 @@ export interface OneDriveServer extends DriveServer {
 }
 
 /**
- * Microsoft as its documentation describes it: the identity platform's code flow with PKCE for single-page applications, of Graph the
- * application's own folder, the file picker in version 8 with its messages, and the item that it names.
+ * Microsoft as its documentation describes it: the identity platform's code flow with PKCE for
+ * single-page applications, of Graph the application's own folder, the file picker in version 8
+ * with its messages, and the item that it names.
  */
 export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
   const folder: KeptFile[] = [];
@@ -24,18 +32,29 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
 
   const authorize = ({ url }: DriveRequest): DriveAnswer => {
     const asked = Object.fromEntries(url.searchParams);
-    if (asked["client_id"] !== clientId || asked["response_type"] !== "code" || asked["code_challenge_method"] !== "S256") return pageOf("invalid_request", {});
+    if (
+      asked["client_id"] !== clientId ||
+      asked["response_type"] !== "code" ||
+      asked["code_challenge_method"] !== "S256"
+    )
+      return pageOf("invalid_request", {});
     const { redirect_uri: redirect = "", state = "", scope = "", code_challenge: challenge = "" } = asked;
     const code = randomUUID();
     codes.set(code, { challenge, scope, redirect });
-    return pageOf("Sign in to Microsoft", { Accept: `${redirect}#${new URLSearchParams({ code, state }).toString()}`, Cancel: `${redirect}#${new URLSearchParams({ error: "access_denied", state }).toString()}` });
+    return pageOf("Sign in to Microsoft", {
+      Accept: `${redirect}#${new URLSearchParams({ code, state }).toString()}`,
+      Cancel: `${redirect}#${new URLSearchParams({ error: "access_denied", state }).toString()}`,
+    });
   };
   const redeem = ({ body }: DriveRequest): DriveAnswer => {
     const asked = new URLSearchParams(body.toString());
     const code = codes.get(asked.get("code") ?? "");
     codes.delete(asked.get("code") ?? "");
-    const proven = createHash("sha256").update(asked.get("code_verifier") ?? "").digest("base64url");
-    if (code?.challenge !== proven || code.redirect !== asked.get("redirect_uri") || asked.has("client_secret")) return json({ error: "invalid_grant" }, 400);
+    const proven = createHash("sha256")
+      .update(asked.get("code_verifier") ?? "")
+      .digest("base64url");
+    if (code?.challenge !== proven || code.redirect !== asked.get("redirect_uri") || asked.has("client_secret"))
+      return json({ error: "invalid_grant" }, 400);
     const token = randomUUID();
     tokens.set(token, code.scope);
     return json({ access_token: token, token_type: "Bearer", expires_in: 3600, scope: code.scope });
@@ -47,9 +66,11 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
 
   const graph = (request: DriveRequest, origin: string): DriveAnswer => {
     const { method, url, headers, body } = request;
-    if (scopeOf(request) !== "https://graph.microsoft.com/Files.ReadWrite.AppFolder") return json({ error: { code: "InvalidAuthenticationToken" } }, 401);
+    if (scopeOf(request) !== "https://graph.microsoft.com/Files.ReadWrite.AppFolder")
+      return json({ error: { code: "InvalidAuthenticationToken" } }, 401);
     const path = decodeURIComponent(url.pathname.replace("/v1.0/me/drive/special/approot", ""));
-    if (method === "GET" && path === "/children") return json({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
+    if (method === "GET" && path === "/children")
+      return json({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
     const [, name = "", act = ""] = /^:\/(.+):\/(content|createUploadSession)$/.exec(path) ?? [];
     if (act === "content" && method === "PUT") return keep(name, headers["content-type"] ?? "", body);
     if (act === "createUploadSession" && method === "POST") {
@@ -62,17 +83,27 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
   const piece = ({ url, headers, body }: DriveRequest): DriveAnswer => {
     const session = sessions.get(url.pathname.replace("/session/", ""));
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
-    if (session === undefined || headers.authorization !== undefined || Number(range?.[1]) !== session.got.length) return json({ error: { code: "invalidRange" } }, 416);
+    if (session === undefined || headers.authorization !== undefined || Number(range?.[1]) !== session.got.length)
+      return json({ error: { code: "invalidRange" } }, 416);
     session.got = Buffer.concat([session.got, body]);
-    return session.got.length < Number(range?.[2]) ? json({ nextExpectedRanges: [`${String(session.got.length)}-`] }, 202) : keep(session.name, "text/html", session.got);
+    return session.got.length < Number(range?.[2])
+      ? json({ nextExpectedRanges: [`${String(session.got.length)}-`] }, 202)
+      : keep(session.name, "text/html", session.got);
   };
 
   /** The picker's page: it speaks to whoever opened its window. */
   const picker = ({ url, body }: DriveRequest, origin: string): DriveAnswer => {
     const token = new URLSearchParams(body.toString()).get("access_token") ?? "";
     if (tokens.get(token) !== "OneDrive.ReadOnly") return pageOf("401", {});
-    const { messaging } = JSON.parse(url.searchParams.get("filePicker") ?? "{}") as { messaging: { origin: string; channelId: string } };
-    const items = others.slice(0, 1).map(({ id, name }) => ({ id, name, parentReference: { driveId: "drive" }, "@sharePoint.endpoint": `${origin}/_api/v2.0` }));
+    const { messaging } = JSON.parse(url.searchParams.get("filePicker") ?? "{}") as {
+      messaging: { origin: string; channelId: string };
+    };
+    const items = others.slice(0, 1).map(({ id, name }) => ({
+      id,
+      name,
+      parentReference: { driveId: "drive" },
+      "@sharePoint.endpoint": `${origin}/_api/v2.0`,
+    }));
     const script = `<p><button id="pick">${others[0]?.name ?? ""}</button></p><p><button id="close">Cancel</button></p><script>
       const { port1, port2 } = new MessageChannel();
       let commands = 0;
@@ -89,8 +120,13 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
   };
   const item = (request: DriveRequest, origin: string): DriveAnswer => {
     const found = others.find(({ id }) => request.url.pathname.endsWith(`/drives/drive/items/${id}`));
-    if (scopeOf(request) !== "OneDrive.ReadOnly" || found === undefined) return json({ error: { code: "itemNotFound" } }, 404);
-    return json({ name: found.name, size: found.bytes.length, "@content.downloadUrl": `${origin}/download/${found.id}` });
+    if (scopeOf(request) !== "OneDrive.ReadOnly" || found === undefined)
+      return json({ error: { code: "itemNotFound" } }, 404);
+    return json({
+      name: found.name,
+      size: found.bytes.length,
+      "@content.downloadUrl": `${origin}/download/${found.id}`,
+    });
   };
   const download = ({ url }: DriveRequest): DriveAnswer => {
     const found = others.find(({ id }) => url.pathname === `/download/${id}`);

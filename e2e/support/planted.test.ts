@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { Planted } from "./planted.ts";
 import { sentinel } from "./sentinel.ts";
 
-const among = (bytes: Uint8Array | string): Buffer => Buffer.concat([randomBytes(503), Buffer.from(bytes as string), randomBytes(307)]);
+const among = (bytes: Uint8Array | string): Buffer =>
+  Buffer.concat([randomBytes(503), Buffer.from(bytes as string), randomBytes(307)]);
 
 describe("Planted", () => {
   it.each(["utf8", "utf16le"] as const)("finds a text as %s, raw and inside base64", (encoding) => {

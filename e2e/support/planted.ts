@@ -9,11 +9,16 @@ import { dumpDatabase } from "./database.ts";
 /** Shorter texts stand among random bytes by chance. */
 const shortest = 12;
 
-/** What people typed and what only their links carried: nothing of it may be kept by the service. */
+/**
+ * What people typed and what only their links carried: nothing of it may be kept by the service.
+ */
 export class Planted {
   readonly #needles = new Map<string, Needle>();
 
-  /** A title, note, password, file name or content. Of one with a sentinel, the sentinel is searched for. */
+  /**
+   * A title, note, password, file name or content. Of one with a sentinel, the sentinel is searched
+   * for.
+   */
   text(value: string): string {
     const telling = /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value;
     if (telling.length < shortest) throw new Error(`"${value}" is too short to be searched for`);
@@ -22,7 +27,10 @@ export class Planted {
     return value;
   }
 
-  /** The key in the fragment of a link, as text and as the bytes that it stands for. A link without a fragment has none. */
+  /**
+   * The key in the fragment of a link, as text and as the bytes that it stands for. A link without
+   * a fragment has none.
+   */
   link(link: string): string {
     const [, key] = link.split("#s=");
     if (key === undefined) return link;
@@ -38,16 +46,27 @@ export class Planted {
   }
 
   /**
-   * Where it stands in the rows of the databases, or in any file of the data folder: logs, objects, mail and the database's own.
-   * With it what shows that the search reads what is there: how often it finds the demo account, which the databases know in the clear,
-   * and the access log.
+   * Where it stands in the rows of the databases, or in any file of the data folder: logs, objects,
+   * mail and the database's own. With it what shows that the search reads what is there: how often
+   * it finds the demo account, which the databases know in the clear, and the access log.
    */
-  async keptBy(portal: RunningPortal, dataFolder: string): Promise<{ readonly findings: readonly Finding[]; readonly files: number; readonly known: number; readonly accessLog: string }> {
+  async keptBy(
+    portal: RunningPortal,
+    dataFolder: string,
+  ): Promise<{
+    readonly findings: readonly Finding[];
+    readonly files: number;
+    readonly known: number;
+    readonly accessLog: string;
+  }> {
     const { search } = this;
     const rows = await dumpDatabase(portal);
     const { findings, files } = await search.searchFolder(dataFolder);
     const accessLog = await readFile(path.join(dataFolder, "logs", "service.log"), "utf8");
-    const known = new ByteSearch([{ name: "known", kind: "text", bytes: Buffer.from(portal.demo.email) }]).search(rows, "rows of the databases").length;
+    const known = new ByteSearch([{ name: "known", kind: "text", bytes: Buffer.from(portal.demo.email) }]).search(
+      rows,
+      "rows of the databases",
+    ).length;
     return { findings: [...search.search(rows, "rows of the database"), ...findings], files, known, accessLog };
   }
 

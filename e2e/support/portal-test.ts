@@ -14,7 +14,10 @@ interface PortalFixtures {
   readonly dataFolder: string;
 }
 
-/** Playwright's test with a whole portal, started once for the specs that one worker runs, on free ports and with data of its own. */
+/**
+ * Playwright's test with a whole portal, started once for the specs that one worker runs, on free
+ * ports and with data of its own.
+ */
 export const test = base.extend<{ readonly problems: readonly string[]; readonly planted: Planted }, PortalFixtures>({
   ownPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
@@ -36,7 +39,10 @@ export const test = base.extend<{ readonly problems: readonly string[]; readonly
   baseURL: async ({ portal }, use) => {
     await use(portal.origin);
   },
-  /** Errors that pages threw without anybody catching them, and whatever the content security policy refused: none is right. */
+  /**
+   * Errors that pages threw without anybody catching them, and whatever the content security policy
+   * refused: none is right.
+   */
   problems: [
     async ({ context }, use, testInfo) => {
       const problems: string[] = [];
@@ -49,7 +55,10 @@ export const test = base.extend<{ readonly problems: readonly string[]; readonly
     },
     { auto: true },
   ],
-  /** What a spec that asks for it says was typed. After the spec the access log, the databases and the objects hold nothing of it. */
+  /**
+   * What a spec that asks for it says was typed. After the spec the access log, the databases and
+   * the objects hold nothing of it.
+   */
   planted: [
     async ({ portal, dataFolder }, use, testInfo) => {
       const planted = new Planted();

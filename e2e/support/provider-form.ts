@@ -8,13 +8,18 @@ const Signed = z.object({ payload: z.string() });
 const Deployment = z.object({ identity: z.object({ authority: z.string(), client_id: z.string() }) });
 
 /**
- * Sends the identity provider's form for signing in or up without showing it. The browser of these requests then has the
- * provider's session, so that the portal signs in without a question.
+ * Sends the identity provider's form for signing in or up without showing it. The browser of these
+ * requests then has the provider's session, so that the portal signs in without a question.
  *
- * @param request of a browser without the recording proxy, which takes no requests but a browser's own
+ * @param request of a browser without the recording proxy, which takes no requests but a browser's
+ *   own
  * @throws Error when the provider refuses what the form says
  */
-export async function sendProviderForm(request: APIRequestContext, kind: "sign-in" | "sign-up", fields: Readonly<Record<string, string>>): Promise<void> {
+export async function sendProviderForm(
+  request: APIRequestContext,
+  kind: "sign-in" | "sign-up",
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
   const document = await request.get(`/deployments/${vendorId}`);
   const { payload } = Signed.parse(await document.json());
   const { identity } = Deployment.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
@@ -28,5 +33,6 @@ export async function sendProviderForm(request: APIRequestContext, kind: "sign-i
   });
   const form = (await request.get(`${identity.authority}/auth?${asked.toString()}`)).url();
   const answer = await request.post(kind === "sign-in" ? form : `${form}/sign-up`, { form: { ...fields } });
-  if (!new URL(answer.url()).searchParams.has("code")) throw new Error(`the provider answers ${String(answer.status())} to the form for ${kind}`);
+  if (!new URL(answer.url()).searchParams.has("code"))
+    throw new Error(`the provider answers ${String(answer.status())} to the form for ${kind}`);
 }

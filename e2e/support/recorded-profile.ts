@@ -13,10 +13,15 @@ export interface RecordedProfile {
 }
 
 /**
- * A browser with a profile folder of its own, all of whose requests go through the recorder. `strangers` are told hosts that pages
- * asked for; `more` are further arguments of the browser.
+ * A browser with a profile folder of its own, all of whose requests go through the recorder.
+ * `strangers` are told hosts that pages asked for; `more` are further arguments of the browser.
  */
-export async function newRecordedProfile(proxy: RecordingProxy, baseURL: string, strangers: Set<string>, more: readonly string[] = []): Promise<RecordedProfile> {
+export async function newRecordedProfile(
+  proxy: RecordingProxy,
+  baseURL: string,
+  strangers: Set<string>,
+  more: readonly string[] = [],
+): Promise<RecordedProfile> {
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
   const launch = chromiumArguments();
   const context = await chromium.launchPersistentContext(folder, {

@@ -2,12 +2,16 @@ import http from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
 /**
- * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as they went over the wire.
- * Only for loopback: what the browser itself asks of its maker (updates, leaked passwords) is refused.
+ * A plain HTTP proxy that keeps every byte that browsers send: addresses, headers and bodies, as
+ * they went over the wire. Only for loopback: what the browser itself asks of its maker (updates,
+ * leaked passwords) is refused.
  */
 export class RecordingProxy {
   readonly #server: http.Server;
-  /** The chunks of each request by themselves: those of requests that run at once would cut each other in two. */
+  /**
+   * The chunks of each request by themselves: those of requests that run at once would cut each
+   * other in two.
+   */
   readonly #sent: Uint8Array[][] = [];
   requests = 0;
 
@@ -57,7 +61,13 @@ export class RecordingProxy {
     this.#sent.push(sent);
 
     const onward = http.request(
-      { host: target.hostname, port: target.port, method: request.method, path: `${target.pathname}${target.search}`, headers: request.headers },
+      {
+        host: target.hostname,
+        port: target.port,
+        method: request.method,
+        path: `${target.pathname}${target.search}`,
+        headers: request.headers,
+      },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
         answer.pipe(response);

@@ -25,16 +25,28 @@ const Document = z.looseObject({
 });
 export type Document = z.infer<typeof Document>;
 
-const ReleaseRecord = z.looseObject({ release: z.string(), files: z.record(z.string(), z.string()), federation: z.looseObject({}), manifest: z.looseObject({ contract: z.string() }) });
+const ReleaseRecord = z.looseObject({
+  release: z.string(),
+  files: z.record(z.string(), z.string()),
+  federation: z.looseObject({}),
+  manifest: z.looseObject({ contract: z.string() }),
+});
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 const keyOf = async (file: string): Promise<Key> => Key.parse(JSON.parse(await readFile(file, "utf8")));
 const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 const decoded = (part = ""): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
 
-function jws(payload: unknown, key: Key): { readonly protected: string; readonly payload: string; readonly signature: string } {
+function jws(
+  payload: unknown,
+  key: Key,
+): { readonly protected: string; readonly payload: string; readonly signature: string } {
   const [head, body] = [encoded({ alg: "EdDSA", kid: key.kid }), encoded(payload)];
-  const signature = sign(null, Buffer.from(`${head}.${body}`), createPrivateKey({ key: { kty: key.kty, crv: key.crv, x: key.x, d: key.d }, format: "jwk" })).toString("base64url");
+  const signature = sign(
+    null,
+    Buffer.from(`${head}.${body}`),
+    createPrivateKey({ key: { kty: key.kty, crv: key.crv, x: key.x, d: key.d }, format: "jwk" }),
+  ).toString("base64url");
   return { protected: head, payload: body, signature };
 }
 
@@ -43,14 +55,21 @@ export function strangersKey(kid: string = randomUUID()): Key {
   return Key.parse({ ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), kid });
 }
 
-/** What stands in a portal's data folder of releases and documents, to look at and to tamper with. */
+/**
+ * What stands in a portal's data folder of releases and documents, to look at and to tamper with.
+ */
 export function releasesOf(portal: RunningPortal, vendor = "relicario") {
   const documentFile = path.join(portal.dataDir, "deployments", `${vendor}.json`);
   const portalKey = () => keyOf(path.join(portal.dataDir, "keys/portal.json"));
   const teamKey = (remote: string) => keyOf(path.join(root, ".data/keys", `team-${remote}.json`));
-  const document = async (): Promise<Document> => Document.parse(decoded(z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload));
-  const folderOf = (release: string): string => path.join(portal.dataDir, "releases", release.split("-")[0] ?? "", release);
-  const recordOf = async (release: string): Promise<ReleaseRecord> => ReleaseRecord.parse(decoded((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]));
+  const document = async (): Promise<Document> =>
+    Document.parse(
+      decoded(z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload),
+    );
+  const folderOf = (release: string): string =>
+    path.join(portal.dataDir, "releases", release.split("-")[0] ?? "", release);
+  const recordOf = async (release: string): Promise<ReleaseRecord> =>
+    ReleaseRecord.parse(decoded((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]));
   const signRecord = async (remote: string, record: unknown, key?: Key): Promise<string> => {
     const made = jws(record, key ?? (await teamKey(remote)));
     return `${made.protected}.${made.payload}.${made.signature}`;
@@ -64,15 +83,26 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
     portalKey,
     teamKey,
     stable: async (remote: string): Promise<string> => (await document()).releases[remote]?.stable ?? "",
-    /** Puts another document in the place of the signed one. Returns the way to put that one back. */
+    /**
+     * Puts another document in the place of the signed one. Returns the way to put that one back.
+     */
     replaceDocument: async (change: Partial<Document>, key?: Key): Promise<() => Promise<void>> => {
       const original = await readFile(documentFile, "utf8");
       const made = jws({ ...(await document()), ...change }, key ?? (await portalKey()));
-      await writeFile(`${documentFile}.part`, JSON.stringify({ payload: made.payload, signatures: [{ protected: made.protected, signature: made.signature }] }));
+      await writeFile(
+        `${documentFile}.part`,
+        JSON.stringify({
+          payload: made.payload,
+          signatures: [{ protected: made.protected, signature: made.signature }],
+        }),
+      );
       await rename(`${documentFile}.part`, documentFile);
       return () => writeFile(documentFile, original);
     },
-    /** Appends one byte to a file where it is served from, in none but its plain form. Returns the way back. */
+    /**
+     * Appends one byte to a file where it is served from, in none but its plain form. Returns the
+     * way back.
+     */
     tamper: async (release: string, file: string): Promise<() => Promise<void>> => {
       const target = path.join(folderOf(release), file);
       const forms = [target, `${target}.br`, `${target}.gz`];
@@ -95,16 +125,37 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
       for (const form of [".br", ".gz"]) await rm(path.join(part, file + form), { force: true });
       await writeFile(path.join(part, file), text);
       const files = { ...former.files, [file]: `sha384-${createHash("sha384").update(text).digest("base64")}` };
-      const release = former.release.replace(/[0-9a-f]{12}$/, createHash("sha256").update(Object.entries(files).map(([name, integrity]) => `${name} ${integrity}\n`).join("")).digest("hex").slice(0, 12));
+      const release = former.release.replace(
+        /[0-9a-f]{12}$/,
+        createHash("sha256")
+          .update(
+            Object.entries(files)
+              .map(([name, integrity]) => `${name} ${integrity}\n`)
+              .join(""),
+          )
+          .digest("hex")
+          .slice(0, 12),
+      );
       await writeFile(path.join(part, "release.json"), await signRecord(remote, { ...former, release, files }));
       await rename(part, folderOf(release));
       return release;
     },
-    filesBelow: async (release: string, folder: string): Promise<readonly string[]> => (await readdir(path.join(folderOf(release), folder))).map((file) => path.join(folder, file)),
+    filesBelow: async (release: string, folder: string): Promise<readonly string[]> =>
+      (await readdir(path.join(folderOf(release), folder))).map((file) => path.join(folder, file)),
     /** `npm run portal -- <act>`; what it says, and whether it did it. */
     command: async (...args: readonly string[]): Promise<{ readonly ok: boolean; readonly said: string }> => {
       try {
-        const { stdout } = await run(process.execPath, ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/portal/main.ts"), ...args, "--by", "story"], { env: { ...process.env, DATA_DIR: portal.dataDir } });
+        const { stdout } = await run(
+          process.execPath,
+          [
+            "--disable-warning=ExperimentalWarning",
+            path.join(root, "tooling/src/portal/main.ts"),
+            ...args,
+            "--by",
+            "story",
+          ],
+          { env: { ...process.env, DATA_DIR: portal.dataDir } },
+        );
         return { ok: true, said: stdout };
       } catch (error) {
         return { ok: false, said: z.object({ stderr: z.string() }).parse(error).stderr };

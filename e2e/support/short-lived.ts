@@ -4,21 +4,36 @@ import { z } from "zod";
 
 import { test as base } from "./portal-test.ts";
 
-/** Lifetimes in seconds. Access tokens are renewed at four fifths of theirs, session tokens at nine tenths. */
+/**
+ * Lifetimes in seconds. Access tokens are renewed at four fifths of theirs, session tokens at nine
+ * tenths.
+ */
 export interface Lifetimes {
   readonly accessToken: number;
   readonly sessionToken: number;
 }
 
-/** Environment of the service and the identity provider; read at each of their starts, so that a test may change it. */
+/**
+ * Environment of the service and the identity provider; read at each of their starts, so that a
+ * test may change it.
+ */
 export interface Environments {
   identity: Record<string, string>;
   service: Record<string, string>;
 }
 
-/** A portal whose tokens live shortly; `test.use({ lifetimes })` at the top of a file says how shortly. */
-export const test = base.extend<object, { readonly lifetimes: Lifetimes; readonly environments: Environments; readonly portal: RunningPortal }>({
-  lifetimes: [{ accessToken: 12, sessionToken: 10 }, { scope: "worker", option: true }],
+/**
+ * A portal whose tokens live shortly; `test.use({ lifetimes })` at the top of a file says how
+ * shortly.
+ */
+export const test = base.extend<
+  object,
+  { readonly lifetimes: Lifetimes; readonly environments: Environments; readonly portal: RunningPortal }
+>({
+  lifetimes: [
+    { accessToken: 12, sessionToken: 10 },
+    { scope: "worker", option: true },
+  ],
   environments: [
     async ({ lifetimes }, use) => {
       const vendors = [
@@ -58,17 +73,24 @@ export function listen(page: Page): Asked {
   page.on("response", (response) => {
     seen.push({ method: response.request().method(), url: new URL(response.url()), ok: response.ok() });
   });
-  const count = (method: string, end: string) => seen.filter((one) => one.method === method && one.url.pathname.endsWith(end)).length;
+  const count = (method: string, end: string) =>
+    seen.filter((one) => one.method === method && one.url.pathname.endsWith(end)).length;
   return {
     redeemed: () => count("POST", "/realms/relicario/token"),
     userInfo: () => count("GET", "/realms/relicario/me"),
     revoked: () => count("POST", "/realms/relicario/token/revocation"),
-    exchanged: () => seen.filter(({ method, url, ok }) => ok && method === "POST" && url.pathname === "/api/auth/token").map(({ url }) => url.searchParams.get("app_vendor_id") ?? ""),
+    exchanged: () =>
+      seen
+        .filter(({ method, url, ok }) => ok && method === "POST" && url.pathname === "/api/auth/token")
+        .map(({ url }) => url.searchParams.get("app_vendor_id") ?? ""),
     sessionsEnded: () => count("DELETE", "/api/auth/token"),
   };
 }
 
-const StoredUser = z.looseObject({ expires_at: z.number(), profile: z.looseObject({ sub: z.string(), auth_time: z.number() }) });
+const StoredUser = z.looseObject({
+  expires_at: z.number(),
+  profile: z.looseObject({ sub: z.string(), auth_time: z.number() }),
+});
 export type StoredUser = z.infer<typeof StoredUser>;
 
 /** What the sign-in client keeps in this tab; null when nobody is signed in. */

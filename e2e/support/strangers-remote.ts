@@ -20,26 +20,41 @@ export interface StrangersRemote {
   readonly test: () => Promise<{ readonly ok: boolean; readonly said: string }>;
   /** Of a file that is not there yet the text is empty. */
   readonly change: (file: string, edit: (text: string) => string) => Promise<void>;
-  /** Puts the pages of `e2e/fixtures/strangers-remote`, which use of the shared packages what no page of ours does, in the place of the template's. */
+  /**
+   * Puts the pages of `e2e/fixtures/strangers-remote`, which use of the shared packages what no
+   * page of ours does, in the place of the template's.
+   */
   readonly takeFixture: () => Promise<void>;
   readonly remove: () => Promise<void>;
 }
 
-/** A remote that the command of the guide (docs/remotes.md) makes in a folder outside the workspace, installed, with nothing else of this repository. */
+/**
+ * A remote that the command of the guide (docs/remotes.md) makes in a folder outside the workspace,
+ * installed, with nothing else of this repository.
+ */
 export async function strangersRemote(): Promise<StrangersRemote> {
   const folder = await mkdtemp(path.join(tmpdir(), "strangers-remote-"));
   await run(process.execPath, [path.join(root, "tooling/bin/create-relicario-remote.mjs"), folder, "--name", "garden"]);
-  await run("npx", [...pnpm, "install", "--prefer-offline", "--no-frozen-lockfile"], { cwd: folder, env: { ...process.env, CI: "true" } });
+  await run("npx", [...pnpm, "install", "--prefer-offline", "--no-frozen-lockfile"], {
+    cwd: folder,
+    env: { ...process.env, CI: "true" },
+  });
 
   const change: StrangersRemote["change"] = async (file, edit) => {
     const target = path.join(folder, file);
     await writeFile(target, edit(existsSync(target) ? await readFile(target, "utf8") : ""));
   };
-  /** As somebody types it there: with the machine's own Node, not the one that comes with this workspace. */
+  /**
+   * As somebody types it there: with the machine's own Node, not the one that comes with this
+   * workspace.
+   */
   const inFolder = async (script: string) => {
     const programs = (process.env["PATH"] ?? "").split(path.delimiter).filter((each) => !each.includes("node_modules"));
     try {
-      const { stdout, stderr } = await run("npx", [...pnpm, script], { cwd: folder, env: { ...process.env, PATH: programs.join(path.delimiter), NODE_OPTIONS: "" } });
+      const { stdout, stderr } = await run("npx", [...pnpm, script], {
+        cwd: folder,
+        env: { ...process.env, PATH: programs.join(path.delimiter), NODE_OPTIONS: "" },
+      });
       return { ok: true, said: stdout + stderr };
     } catch (error) {
       const { stdout, stderr } = z.object({ stdout: z.string(), stderr: z.string() }).parse(error);

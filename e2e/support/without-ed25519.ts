@@ -1,6 +1,9 @@
 import type { Page } from "@playwright/test";
 
-/** Takes Ed25519 from WebCrypto in the workers of this page as they start, before anything is unlocked. Returns in how many it is gone. */
+/**
+ * Takes Ed25519 from WebCrypto in the workers of this page as they start, before anything is
+ * unlocked. Returns in how many it is gone.
+ */
 export function withoutEd25519(page: Page): () => number {
   let workers = 0;
   page.on("worker", (worker) => {
@@ -19,5 +22,7 @@ function lack(): void {
   const { subtle } = crypto;
   const importKey = subtle.importKey.bind(subtle) as (...given: readonly unknown[]) => Promise<CryptoKey>;
   subtle.importKey = (...given: readonly unknown[]) =>
-    given[2] === "Ed25519" ? Promise.reject(new DOMException("Algorithm: Unrecognized name", "NotSupportedError")) : importKey(...given);
+    given[2] === "Ed25519"
+      ? Promise.reject(new DOMException("Algorithm: Unrecognized name", "NotSupportedError"))
+      : importKey(...given);
 }

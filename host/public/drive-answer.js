@@ -1,5 +1,7 @@
-// The answer of a cloud drive's sign-in ends here, in a window that the portal opened. It goes to the page that waits over a
-// channel named by the state that this page chose: a provider's policy for openers may have cut the two windows from each other.
+// The answer of a cloud drive's sign-in ends here, in a window that the portal opened. It goes to
+// the page that waits over a
+// channel named by the state that this page chose: a provider's policy for openers may have cut the
+// two windows from each other.
 // The page then says where this window goes next, or closes it.
 const answer = new URLSearchParams(location.search);
 for (const [name, value] of new URLSearchParams(location.hash.slice(1))) answer.append(name, value);
@@ -11,7 +13,8 @@ channel.addEventListener("message", ({ data: { next, address, fields } }) => {
   else if (next === "post") {
     const form = document.createElement("form");
     Object.assign(form, { method: "POST", action: address });
-    for (const [name, value] of Object.entries(fields)) form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+    for (const [name, value] of Object.entries(fields))
+      form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
     document.body.append(form);
     form.submit();
   }

@@ -1,4 +1,7 @@
-/** A released remote keeps to the contract in this host. `npm test -- releases` names each that is kept in turn. */
+/**
+ * A released remote keeps to the contract in this host. `npm test -- releases` names each that is
+ * kept in turn.
+ */
 import { join } from "node:path";
 
 import type { RemoteModule } from "@relicario/shared/contract";
@@ -7,7 +10,10 @@ import { conformance } from "@relicario/shared/testing";
 import { recordIn, runRelease } from "./run-release.ts";
 
 const release = process.env["RELICARIO_RELEASE"];
-if (release === undefined) throw new Error("RELICARIO_RELEASE has to name the folder of a release: npm test -- releases does, for each that is kept.");
+if (release === undefined)
+  throw new Error(
+    "RELICARIO_RELEASE has to name the folder of a release: npm test -- releases does, for each that is kept.",
+  );
 
 const record = recordIn(release);
 let loaded: RemoteModule | undefined;
@@ -30,5 +36,8 @@ conformance(record.manifest, remote, {
     received: [{ title: "Door", content: "y", from: "bruno" }],
     asked: [{ title: "The deed" }],
   },
-  addresses: { "/shared/:shareId": "/shared/abcdefghijklmnopqrstuA", "/p-shared/:shareId": "/p-shared/abcdefghijklmnopqrstuA" },
+  addresses: {
+    "/shared/:shareId": "/shared/abcdefghijklmnopqrstuA",
+    "/p-shared/:shareId": "/p-shared/abcdefghijklmnopqrstuA",
+  },
 });

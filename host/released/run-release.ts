@@ -1,4 +1,7 @@
-/** Runs a released remote in a test's page, by the host's own way to remotes: the files that were signed, with the host's packages. */
+/**
+ * Runs a released remote in a test's page, by the host's own way to remotes: the files that were
+ * signed, with the host's packages.
+ */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,23 +17,37 @@ import { parseModule } from "../src/remotes/remote-module.ts";
 
 /** What the team signed of a release in this folder. */
 export function recordIn(folder: string): ReleaseRecord {
-  const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split("."); // JWS compact; the portal's tool checks who signed it
+  // JWS compact; the portal's tool checks who signed it
+  const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
   return ReleaseRecord.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
 }
 
-/** The remote of a release in this folder. Its scripts run as a browser would run them: only with the hash that was signed. */
-export async function runRelease(folder: string, record: ReleaseRecord, given: (name: string) => unknown): Promise<RemoteModule> {
+/**
+ * The remote of a release in this folder. Its scripts run as a browser would run them: only with
+ * the hash that was signed.
+ */
+export async function runRelease(
+  folder: string,
+  record: ReleaseRecord,
+  given: (name: string) => unknown,
+): Promise<RemoteModule> {
   const address = releaseAddress(location.origin, record);
   Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: federationRuntime, [integrityFunction]: integrityOf });
   init({
     name: "relicario_host",
     remotes: [],
-    shared: Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, { version, lib: () => given(name), shareConfig: { singleton: true, requiredVersion: `^${version}` } }])),
+    shared: Object.fromEntries(
+      Object.entries(sharedModules).map(([name, { version }]) => [
+        name,
+        { version, lib: () => given(name), shareConfig: { singleton: true, requiredVersion: `^${version}` } },
+      ]),
+    ),
   });
   registerVerified({ remotes: new Map([[record.manifest.name, { status: "verified", record }]]) }, location.origin);
   new MutationObserver((changes) => {
     for (const script of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
-      if (script instanceof HTMLScriptElement && script.src.startsWith(address)) runScript(script, join(folder, script.src.slice(address.length)));
+      if (script instanceof HTMLScriptElement && script.src.startsWith(address))
+        runScript(script, join(folder, script.src.slice(address.length)));
     }
   }).observe(document, { childList: true, subtree: true });
   const { routes, ...more } = parseModule(await loadModule(record.manifest.name), record.manifest);

@@ -15,7 +15,11 @@ async function show(path: string, settings: FakeHostSettings & { language?: "en"
       <Outlet />
     </HostContext>
   );
-  const app = await renderApp(null, { tree: [{ element: around, children: routeObjects(fake.host.routes) }], path, language: settings.language ?? "en" });
+  const app = await renderApp(null, {
+    tree: [{ element: around, children: routeObjects(fake.host.routes) }],
+    path,
+    language: settings.language ?? "en",
+  });
   return { app, ...fake };
 }
 
@@ -34,10 +38,13 @@ describe("somebody who is not signed in", () => {
     expect(screen.getByRole("status")).toHaveTextContent("Signing you in");
   });
 
-  it.each(["/status", "/help", "/validate-email", "/_debug_flags_"])("goes to the provider from %s too", async (path) => {
-    const { calls } = await show(path, nobody);
-    expect(calls.signIn).toHaveBeenCalledWith(path);
-  });
+  it.each(["/status", "/help", "/validate-email", "/_debug_flags_"])(
+    "goes to the provider from %s too",
+    async (path) => {
+      const { calls } = await show(path, nobody);
+      expect(calls.signIn).toHaveBeenCalledWith(path);
+    },
+  );
 
   it("is led to the landing page from a p-shared link when it was never seen", async () => {
     const { app, calls } = await show("/p-shared/abc", nobody);
@@ -86,7 +93,9 @@ describe("while sign-in is on its way", () => {
   it("says Oops when it failed, and comes back to the same place", async () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
     expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
-    expect(await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while.")).toBeVisible();
+    expect(
+      await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while."),
+    ).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
     expect(calls.signIn).toHaveBeenCalledWith("/secrets");
@@ -103,11 +112,14 @@ describe("somebody who is signed in", () => {
     expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
   });
 
-  it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])("sees %s without the shell", async (path) => {
-    await show(path);
-    expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
-    expect(screen.getByRole("main")).toBeInTheDocument();
-  });
+  it.each(["/provide-image", "/provide-image-recovery", "/secret-landing"])(
+    "sees %s without the shell",
+    async (path) => {
+      await show(path);
+      expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
+      expect(screen.getByRole("main")).toBeInTheDocument();
+    },
+  );
 
   it("keeps navigation and signing out alive when an area does not load", async () => {
     const { calls } = await show("/secrets");
@@ -117,13 +129,16 @@ describe("somebody who is signed in", () => {
     expect(screen.getByRole("button", { name: /Log out/ })).toBeEnabled();
   });
 
-  it.each(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])("is told at %s that the area is missing when nothing of it is signed, and not sent round and round", async (path) => {
-    const { app } = await show(path, { unsigned: ["secrets", "sharing", "settings"] });
-    expect(app.location()).toBe(path);
-    expect(screen.getByRole("alert")).toHaveTextContent("not available right now");
-    expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
-    await expectAccessible();
-  });
+  it.each(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])(
+    "is told at %s that the area is missing when nothing of it is signed, and not sent round and round",
+    async (path) => {
+      const { app } = await show(path, { unsigned: ["secrets", "sharing", "settings"] });
+      expect(app.location()).toBe(path);
+      expect(screen.getByRole("alert")).toHaveTextContent("not available right now");
+      expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
+      await expectAccessible();
+    },
+  );
 
   it("is told what an area is called whose release may not run", async () => {
     await show("/recived", { refused: ["sharing"] });
@@ -153,7 +168,9 @@ describe("somebody who is signed in", () => {
 
 describe("the screen of feature flags", () => {
   it("does not exist in production", async () => {
-    const { app } = await show("/_debug_flags_", { deployment: { environment: "production", features: { camera: true } } });
+    const { app } = await show("/_debug_flags_", {
+      deployment: { environment: "production", features: { camera: true } },
+    });
     expect(app.location()).toBe("/home");
   });
 

@@ -16,7 +16,10 @@ import { WhatIsDown } from "./status/WhatIsDown.tsx";
 import { TourHost } from "./tours/TourHost.tsx";
 import { useCurrentRoute } from "./use-current-route.ts";
 
-/** The layout of every route: decides whether this visitor may see its screen, and draws the frame around it. */
+/**
+ * The layout of every route: decides whether this visitor may see its screen, and draws the frame
+ * around it.
+ */
 export function App() {
   const { flags, session } = useHost();
   const { pathname, search, hash } = useLocation();
@@ -69,7 +72,8 @@ function Inside({ route, state }: { readonly route: PortalRoute; readonly state:
   const { portal, vaultFailed, renewVault } = usePortalObject(claims, user);
   const { key } = useLocation();
 
-  // Every navigation loads a vault that failed to load once more, and checks whether the releases of this page are still in force.
+  // Every navigation loads a vault that failed to load once more, and checks whether the releases
+  // of this page are still in force.
   useEffect(() => {
     if (vaultFailed()) renewVault();
     if (key !== firstKey) void watch.check();

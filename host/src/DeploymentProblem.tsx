@@ -10,19 +10,27 @@ export interface DeploymentProblemProps {
 }
 
 const titles = { en: "The portal did not start", es: "El portal no se ha iniciado" } as const;
-const incomplete = { en: "Not all of it could be fetched. Check your connection.", es: "No se ha podido obtener todo. Comprueba tu conexión." } as const;
+const incomplete = {
+  en: "Not all of it could be fetched. Check your connection.",
+  es: "No se ha podido obtener todo. Comprueba tu conexión.",
+} as const;
 const again = { en: "Try again", es: "Intentar de nuevo" } as const;
 
 const sentence = (text: unknown): string | null => (typeof text === "string" ? text : null);
 
-/** Shown instead of the portal when it cannot start: says why, in both languages, with plain elements alone. */
+/**
+ * Shown instead of the portal when it cannot start: says why, in both languages, with plain
+ * elements alone.
+ */
 export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemProps) {
   return (
     <main className="deployment-problem">
       {languages.map((language) => (
         <section key={language} lang={language}>
           <h1>{titles[language]}</h1>
-          <p role="alert">{sentence(texts[language][code]) ?? sentence(texts[language]["unknown"]) ?? incomplete[language]}</p>
+          <p role="alert">
+            {sentence(texts[language][code]) ?? sentence(texts[language]["unknown"]) ?? incomplete[language]}
+          </p>
           <button type="button" onClick={onRetry}>
             {again[language]}
           </button>

@@ -5,13 +5,21 @@ import { HostRoot } from "./HostRoot.tsx";
 import { fakeHost } from "./testing/fake-host.tsx";
 
 /** What takes ten minutes to fade and to move. */
-const slowly = { initial: { x: 0, opacity: 0 }, animate: { x: 100, opacity: 1 }, transition: { duration: 600 } } as const;
+const slowly = {
+  initial: { x: 0, opacity: 0 },
+  animate: { x: 100, opacity: 1 },
+  transition: { duration: 600 },
+} as const;
 
 describe("HostRoot", () => {
   it("lets nothing on the page move or fade for somebody who asks for less motion", async () => {
     jest.spyOn(console, "warn").mockReturnValue(undefined); // the library tells developers so
     window.matchMedia = (query: string) =>
-      ({ matches: query.includes("prefers-reduced-motion"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+      ({
+        matches: query.includes("prefers-reduced-motion"),
+        addEventListener: () => undefined,
+        removeEventListener: () => undefined,
+      }) as unknown as MediaQueryList;
     render(
       <HostRoot host={fakeHost().host}>
         <m.p {...slowly}>Hello</m.p>

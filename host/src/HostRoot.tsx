@@ -13,7 +13,10 @@ import { Toasts } from "./frame/Toasts.tsx";
 import { HostContext, type Host } from "./host-context.ts";
 import { warn } from "./warn.ts";
 
-/** The providers of the page, and an error boundary that still offers to sign out when a screen throws. */
+/**
+ * The providers of the page, and an error boundary that still offers to sign out when a screen
+ * throws.
+ */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
   useEffect(() => prefetchWhenIdle(document.body), []);
   const still = useReducedMotion() === true; // MotionConfig alone would leave fading on
@@ -25,7 +28,9 @@ export function HostRoot({ host, children }: { readonly host: Host; readonly chi
           <LazyMotion features={domAnimation}>
             <MotionConfig reducedMotion="user" skipAnimations={still}>
               <ErrorBoundary
-                fallback={<Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />}
+                fallback={
+                  <Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />
+                }
                 onError={(error) => {
                   warn("host", error);
                 }}

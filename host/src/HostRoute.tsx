@@ -18,7 +18,10 @@ export function HostRoute({ screen }: { readonly screen: HostScreen }) {
   return <HostArea>{hostScreens[screen]}</HostArea>;
 }
 
-/** A destination of the navigation whose remote could not be verified, so that not even its routes are known. */
+/**
+ * A destination of the navigation whose remote could not be verified, so that not even its routes
+ * are known.
+ */
 function UnavailableArea() {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();

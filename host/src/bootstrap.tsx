@@ -23,9 +23,17 @@ if (place === null) throw new TypeError("the page has no root");
 const root = createRoot(place);
 const theme = createThemeStore(window);
 
-const sweeps = createSweeps({ storage: localStorage, now: Date.now, dropLinkSecret: () => dropLinkSecret(sessionStorage), log: warn });
+const sweeps = createSweeps({
+  storage: localStorage,
+  now: Date.now,
+  dropLinkSecret: () => dropLinkSecret(sessionStorage),
+  log: warn,
+});
 
-/** Removes the fragment from the address and the history at once, stores what of it is known, and reloads. */
+/**
+ * Removes the fragment from the address and the history at once, stores what of it is known, and
+ * reloads.
+ */
 function takeOverFragment(): boolean {
   const taken = takeFragment(new URL(location.href), sessionStorage);
   if (taken === null) return false;
@@ -41,10 +49,16 @@ function takeOverFragment(): boolean {
   return true;
 }
 
-/** A page starts no later than this, though the browser's databases do not answer; milliseconds. Then tidying goes on beside it. */
+/**
+ * A page starts no later than this, though the browser's databases do not answer; milliseconds.
+ * Then tidying goes on beside it.
+ */
 const tidyLimitMs = 6_000;
 
-/** What earlier pages left: a sweep that was not finished, and what links carried more than ten minutes ago. */
+/**
+ * What earlier pages left: a sweep that was not finished, and what links carried more than ten
+ * minutes ago.
+ */
 async function tidy(): Promise<void> {
   const dropOld = () =>
     dropOldLinkSecrets(sessionStorage, Date.now()).catch((error: unknown) => {
@@ -56,9 +70,15 @@ async function tidy(): Promise<void> {
   });
 }
 
-/** Loads the host's code and all shared modules. Federation never retries a shared script that failed, so none is loaded later. */
+/**
+ * Loads the host's code and all shared modules. Federation never retries a shared script that
+ * failed, so none is loaded later.
+ */
 async function allCode() {
-  await Promise.all([import(/* webpackChunkName: "start-host" */ "./start-host.tsx"), import("@relicario/shared/forms")]);
+  await Promise.all([
+    import(/* webpackChunkName: "start-host" */ "./start-host.tsx"),
+    import("@relicario/shared/forms"),
+  ]);
   const { startHost } = await import("./start-host.tsx");
   return startHost;
 }
@@ -71,7 +91,9 @@ async function start(): Promise<void> {
   own.catch(() => undefined); // awaited below
   let again = () => void start();
   const code = allCode().catch((cause: unknown) => {
-    again = () => { location.reload(); }; // modules that ran without all of their imports cannot be started again
+    again = () => {
+      location.reload();
+    }; // modules that ran without all of their imports cannot be started again
     throw new PortalError("deployment_unreachable", { cause });
   });
   code.catch(() => undefined); // awaited below
@@ -79,20 +101,36 @@ async function start(): Promise<void> {
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
-      loadDeployment({ page, origin: location.origin, storage: localStorage, fetch: fetch.bind(window), now: Date.now, draw: sessionDraw(sessionStorage), override: sessionStorage.getItem(overrideKey), given: __SHARED__ });
+      loadDeployment({
+        page,
+        origin: location.origin,
+        storage: localStorage,
+        fetch: fetch.bind(window),
+        now: Date.now,
+        draw: sessionDraw(sessionStorage),
+        override: sessionStorage.getItem(overrideKey),
+        given: __SHARED__,
+      });
     const verified = await readDeployment();
     preloadArea(verified, location, document);
     const startHost = await code;
     await tidied; // before anybody is signed in
-    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => { root.render(page); });
+    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => {
+      root.render(page);
+    });
   } catch (error) {
-    const errors = (of: Language) => hostTexts(of).then((known) => known["errors"] ?? {}, () => ({}));
+    const errors = (of: Language) =>
+      hostTexts(of).then(
+        (known) => known["errors"] ?? {},
+        () => ({}),
+      );
     const [en, es] = await Promise.all([errors("en"), errors("es")]);
     root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={again} />);
   }
 }
 
 if (!takeOverFragment()) {
-  window.addEventListener("hashchange", takeOverFragment); // a link that is opened in the tab of a page that already runs
+  // a link that is opened in the tab of a page that already runs
+  window.addEventListener("hashchange", takeOverFragment);
   void start();
 }

@@ -3,14 +3,30 @@ import { createThemeStore } from "./settings/theme.ts";
 import { fakeHost, windowIs } from "./testing/fake-host.tsx";
 
 // The federation's own start is in the page's bundle.
-jest.mock("@module-federation/enhanced/runtime", () => ({ loadRemote: jest.fn(), registerPlugins: jest.fn(), registerRemotes: jest.fn() }));
+jest.mock("@module-federation/enhanced/runtime", () => ({
+  loadRemote: jest.fn(),
+  registerPlugins: jest.fn(),
+  registerRemotes: jest.fn(),
+}));
 
 it("createHost leaves nothing in the client's cache once somebody has signed out", async () => {
   windowIs({ mobile: false });
   globalThis.fetch = () => Promise.reject(new TypeError("no network in tests"));
   const warned = jest.spyOn(console, "warn").mockImplementation(() => undefined);
   const { verified } = fakeHost({ deployment: { api: { base_url: "http://localhost/api", credentials: false } } }).host;
-  const { queryClient, session } = await createHost({ verified, readDeployment: () => Promise.resolve(verified), sweeps: { begin: () => () => Promise.resolve(), finishMarked: () => Promise.resolve(), admitted: () => undefined, dropLinkSecret: () => Promise.resolve() }, language: "en", theme: createThemeStore(window), texts: {} });
+  const { queryClient, session } = await createHost({
+    verified,
+    readDeployment: () => Promise.resolve(verified),
+    sweeps: {
+      begin: () => () => Promise.resolve(),
+      finishMarked: () => Promise.resolve(),
+      admitted: () => undefined,
+      dropLinkSecret: () => Promise.resolve(),
+    },
+    language: "en",
+    theme: createThemeStore(window),
+    texts: {},
+  });
   queryClient.setQueryData(["secrets"], "an opened title");
   queryClient.getMutationCache().build(queryClient, { mutationFn: () => Promise.resolve("what was typed") });
   await session.signOut();

@@ -48,8 +48,18 @@ export interface HostSettings {
   readonly texts: Readonly<Record<string, Texts>>;
 }
 
-/** Creates and connects everything that the host consists of. Does not look for a signed-in user yet. */
-export async function createHost({ verified, readDeployment, sweeps, language, theme, texts }: HostSettings): Promise<Host> {
+/**
+ * Creates and connects everything that the host consists of. Does not look for a signed-in user
+ * yet.
+ */
+export async function createHost({
+  verified,
+  readDeployment,
+  sweeps,
+  language,
+  theme,
+  texts,
+}: HostSettings): Promise<Host> {
   const { deployment } = verified;
   const { origin } = window.location;
   const queryClient = createQueryClient();
@@ -77,7 +87,8 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     releaseOf,
     wish: () => wishOf(session, queryClient, http),
     window,
-    privacyControl: "globalPrivacyControl" in navigator && navigator.globalPrivacyControl === true, // https://w3c.github.io/gpc/
+    // https://w3c.github.io/gpc/
+    privacyControl: "globalPrivacyControl" in navigator && navigator.globalPrivacyControl === true,
     fetch: window.fetch.bind(window),
   });
   const screens = new ScreenHistory();
@@ -99,9 +110,11 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
       if (vitalsWatched || phase !== "page") return;
       vitalsWatched = true;
       whenIdle(() => {
-        watchVitals({ screenAt: (time) => screenOf(screens.at(time)), add: telemetry.measured }).catch((error: unknown) => {
-          warn("vitals", error); // nothing but the measuring depends on it
-        });
+        watchVitals({ screenAt: (time) => screenOf(screens.at(time)), add: telemetry.measured }).catch(
+          (error: unknown) => {
+            warn("vitals", error); // nothing but the measuring depends on it
+          },
+        );
       });
     },
   });
@@ -126,20 +139,35 @@ export async function createHost({ verified, readDeployment, sweeps, language, t
     sweeps,
     requirePinnedUserId,
   });
-  const vendor = createVendorStore({ deployment, storage: window.sessionStorage, http: session.repeating.publicHttp, onUnknown: onVendorIgnored });
+  const vendor = createVendorStore({
+    deployment,
+    storage: window.sessionStorage,
+    http: session.repeating.publicHttp,
+    onUnknown: onVendorIgnored,
+  });
   session.exchange.subscribe(vendor.refresh);
 
   const reachability = createReachability(() => session.repeating.publicHttp.request("GET", "/readyz", z.unknown()));
   const http = reachability.watch(session.http);
   const repeatingHttp = reachability.watch(session.repeating.http);
-  const vault = createVaultSource({ loadRecovery: () => loader.code("recovery"), portal: () => portalForVault({ session, http: repeatingHttp, verified }) });
+  const vault = createVaultSource({
+    loadRecovery: () => loader.code("recovery"),
+    portal: () => portalForVault({ session, http: repeatingHttp, verified }),
+  });
   const visitor = createVisitorSource({
     loadRecovery: () => loader.code("recovery"),
-    portal: (pathname) => portalForVisitor(pathname, { session, http: repeatingHttp, publicHttp: reachability.watch(session.repeating.publicHttp), verified }),
+    portal: (pathname) =>
+      portalForVisitor(pathname, {
+        session,
+        http: repeatingHttp,
+        publicHttp: reachability.watch(session.repeating.publicHttp),
+        verified,
+      }),
   });
   session.onLock((reason) => vault.putAway(reason));
   session.onLock(visitor.close);
-  // However the vault was locked: plaintext is removed everywhere, and what is on the screen is loaded again.
+  // However the vault was locked: plaintext is removed everywhere, and what is on the screen is
+  // loaded again.
   vault.onLocked(() => {
     forgetOpened(queryClient);
     clearToasts(); // they may name a secret
@@ -201,8 +229,15 @@ function whenIdle(work: () => void): void {
   else setTimeout(work, 2_000);
 }
 
-/** The portal as the vault sees it. Rejects with `login_required` or the error of the token exchange while nobody is signed in. */
-async function portalForVault({ session, http, verified }: { readonly session: Session } & Pick<Host, "http" | "verified">): Promise<PortalForServices> {
+/**
+ * The portal as the vault sees it. Rejects with `login_required` or the error of the token exchange
+ * while nobody is signed in.
+ */
+async function portalForVault({
+  session,
+  http,
+  verified,
+}: { readonly session: Session } & Pick<Host, "http" | "verified">): Promise<PortalForServices> {
   await session.exchange.token();
   const user = userOf(session.getState());
   const claims = claimsOf(session.exchange.getState());
@@ -210,19 +245,30 @@ async function portalForVault({ session, http, verified }: { readonly session: S
   return {
     http: forRecovery(http, verified),
     vendorId: claims.vid,
-    account: { userId: claims.sub, issuer: user.issuer, subject: user.subject, ...(user.authTime === undefined ? {} : { authTime: user.authTime }) },
+    account: {
+      userId: claims.sub,
+      issuer: user.issuer,
+      subject: user.subject,
+      ...(user.authTime === undefined ? {} : { authTime: user.authTime }),
+    },
     signInAgain: session.signInAgain,
     takeLinkSecret: () => takeLinkSecret(sessionStorage, Date.now()),
   };
 }
 
 /**
- * The portal as the visitor of a page opened by a link sees it. A link for signed-in people is opened with the session's token; any
- * other one without, so that the service does not learn who opens it. Rejects with the error of the token exchange.
+ * The portal as the visitor of a page opened by a link sees it. A link for signed-in people is
+ * opened with the session's token; any other one without, so that the service does not learn who
+ * opens it. Rejects with the error of the token exchange.
  */
 async function portalForVisitor(
   pathname: string,
-  { session, http, publicHttp, verified }: { readonly session: Session; readonly publicHttp: Http } & Pick<Host, "http" | "verified">,
+  {
+    session,
+    http,
+    publicHttp,
+    verified,
+  }: { readonly session: Session; readonly publicHttp: Http } & Pick<Host, "http" | "verified">,
 ): Promise<PortalForVisitors> {
   const asAccount = pathname.startsWith("/p-shared/") && userOf(session.getState()) !== null;
   if (asAccount) await session.exchange.token();

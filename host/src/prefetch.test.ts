@@ -37,7 +37,10 @@ describe("mayUseVault", () => {
     const settings = verified.remotes.get("settings");
     if (settings?.status !== "verified") throw new Error("settings was refused");
     const { record } = settings;
-    const without = { ...settings, record: { ...record, manifest: { ...record.manifest, capabilities: ["http" as const] } } };
+    const without = {
+      ...settings,
+      record: { ...record, manifest: { ...record.manifest, capabilities: ["http" as const] } },
+    };
     expect(mayUseVault(routes, "/settings/profile", new Map([["settings", without]]))).toBe(false);
   });
 

@@ -6,8 +6,15 @@ import type { RemoteLoader } from "./remotes/loader.ts";
 import { findRoute, type PortalRoute } from "./routes.ts";
 import { whenSettled } from "./tours/when-settled.ts";
 
-/** Fetches entry, texts and page of the route that will be shown. Code is public, so this may happen while sign-in completes. */
-export function prefetchRoute(routes: readonly PortalRoute[], path: string, loader: Pick<RemoteLoader, "prefetch">): void {
+/**
+ * Fetches entry, texts and page of the route that will be shown. Code is public, so this may happen
+ * while sign-in completes.
+ */
+export function prefetchRoute(
+  routes: readonly PortalRoute[],
+  path: string,
+  loader: Pick<RemoteLoader, "prefetch">,
+): void {
   const route = findRoute(routes, path);
   if ("redirect" in route) {
     if (route.redirect !== path) prefetchRoute(routes, route.redirect, loader);
@@ -16,7 +23,10 @@ export function prefetchRoute(routes: readonly PortalRoute[], path: string, load
   if ("remote" in route) loader.prefetch(route.remote, route.path);
 }
 
-/** Gives a function that fetches the remote and the page of a path before somebody goes there, such as on hover. */
+/**
+ * Gives a function that fetches the remote and the page of a path before somebody goes there, such
+ * as on hover.
+ */
 export function usePrefetch(): (path: string) => void {
   const { loader, routes } = useHost();
   return useCallback(
@@ -28,7 +38,11 @@ export function usePrefetch(): (path: string) => void {
 }
 
 /** Whether the screen of that path belongs to a remote that may use the vault. */
-export function mayUseVault(routes: readonly PortalRoute[], path: string, remotes: VerifiedDeployment["remotes"]): boolean {
+export function mayUseVault(
+  routes: readonly PortalRoute[],
+  path: string,
+  remotes: VerifiedDeployment["remotes"],
+): boolean {
   const route = findRoute(routes, path);
   if ("redirect" in route) return route.redirect !== path && mayUseVault(routes, route.redirect, remotes);
   const remote = "remote" in route ? remotes.get(route.remote) : undefined;
@@ -39,12 +53,19 @@ export function mayUseVault(routes: readonly PortalRoute[], path: string, remote
 const neededByClicks = [() => import("./help/HelpPage.tsx")] as const;
 
 /** Fetches code once the first screen is drawn and the browser is idle. Returns its undo. */
-export function prefetchWhenIdle(page: HTMLElement, code: readonly (() => Promise<unknown>)[] = neededByClicks): () => void {
-  return whenSettled(page, () => page.querySelector("h1"), () => {
-    whenIdle(() => {
-      for (const load of code) load().catch(() => undefined); // loaded again, and reported, when it is needed
-    });
-  });
+export function prefetchWhenIdle(
+  page: HTMLElement,
+  code: readonly (() => Promise<unknown>)[] = neededByClicks,
+): () => void {
+  return whenSettled(
+    page,
+    () => page.querySelector("h1"),
+    () => {
+      whenIdle(() => {
+        for (const load of code) load().catch(() => undefined); // loaded again, and reported, when it is needed
+      });
+    },
+  );
 }
 
 function whenIdle(callback: () => void): void {

@@ -25,8 +25,13 @@ describe("DeploymentProblem", () => {
   });
 
   it("says so itself when its texts did not come either", async () => {
-    await renderApp(<DeploymentProblem code="deployment_unreachable" texts={{ en: {}, es: {} }} onRetry={() => undefined} />);
-    expect(screen.getAllByRole("alert").map(({ textContent }) => textContent)).toEqual([expect.stringContaining("could be fetched"), expect.stringContaining("podido obtener")]);
+    await renderApp(
+      <DeploymentProblem code="deployment_unreachable" texts={{ en: {}, es: {} }} onRetry={() => undefined} />,
+    );
+    expect(screen.getAllByRole("alert").map(({ textContent }) => textContent)).toEqual([
+      expect.stringContaining("could be fetched"),
+      expect.stringContaining("podido obtener"),
+    ]);
   });
 });
 

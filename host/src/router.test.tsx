@@ -60,7 +60,13 @@ function Broken(): never {
   throw new Error("boom");
 }
 
-const pages: Readonly<Record<string, ComponentType>> = { "/home": Home, "/edit-secret/:secretId": Edit, "/settings/profile": Settings, "/settings/*": Below, "/secrets": Broken };
+const pages: Readonly<Record<string, ComponentType>> = {
+  "/home": Home,
+  "/edit-secret/:secretId": Edit,
+  "/settings/profile": Settings,
+  "/settings/*": Below,
+  "/secrets": Broken,
+};
 const routes = Object.entries(pages).map(([path, page]) => ({ path, load: () => Promise.resolve({ default: page }) }));
 
 const loader: Host["loader"] = {
@@ -77,9 +83,25 @@ async function show(path: string, more: Partial<Host> = {}) {
   windowIs({ mobile: false });
   window.history.pushState(null, "", path);
   const { host, calls } = fakeHost();
-  const i18n = await createI18n({ language: "en", product: "Relicario", fetchTexts: textsFromDisk(), namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"] });
+  const i18n = await createI18n({
+    language: "en",
+    product: "Relicario",
+    fetchTexts: textsFromDisk(),
+    namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"],
+  });
   const remotes: Host["verified"]["remotes"] = new Map(
-    [...host.verified.remotes].map(([name, remote]) => [name, remote.status === "verified" ? { ...remote, record: { ...remote.record, manifest: { ...remote.record.manifest, capabilities: ["navigate", "confirm"] } } } : remote]),
+    [...host.verified.remotes].map(([name, remote]) => [
+      name,
+      remote.status === "verified"
+        ? {
+            ...remote,
+            record: {
+              ...remote.record,
+              manifest: { ...remote.record.manifest, capabilities: ["navigate", "confirm"] },
+            },
+          }
+        : remote,
+    ]),
   );
   const whole: Host = { ...host, verified: { ...host.verified, remotes }, i18n, loader, ...more };
   router = createPortalRouter(whole);
@@ -130,8 +152,13 @@ describe("the router of the portal", () => {
     [{ editing: true }, "/edit-secret/7", "Edit 7"],
     [{}, "/edit-secret/7", "Edit 7"],
   ])("leads home from an address whose feature the deployment switched off (%j)", async (features, expected, title) => {
-    const routes = fakeHost().host.routes.map((route) => (route.path === "/edit-secret/:secretId" ? { ...route, feature: "editing" } : route));
-    await show("/edit-secret/7", { routes, flags: createFeatureFlags({ environment: "production", features }, sessionStorage) });
+    const routes = fakeHost().host.routes.map((route) =>
+      route.path === "/edit-secret/:secretId" ? { ...route, feature: "editing" } : route,
+    );
+    await show("/edit-secret/7", {
+      routes,
+      flags: createFeatureFlags({ environment: "production", features }, sessionStorage),
+    });
     expect(await heading(title)).toBeVisible();
     await isAt(expected);
   });

@@ -11,8 +11,9 @@ export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType
 }
 
 /**
- * One router route for each portal route, inside the frame. It carries the portal route as `handle` (use-current-route.ts). What
- * a remote has below a path that ends in `*` are descendant `<Routes>` of its own.
+ * One router route for each portal route, inside the frame. It carries the portal route as `handle`
+ * (use-current-route.ts). What a remote has below a path that ends in `*` are descendant `<Routes>`
+ * of its own.
  */
 export function routeObjects(routes: Host["routes"]): RouteObject[] {
   return [
@@ -21,13 +22,11 @@ export function routeObjects(routes: Host["routes"]): RouteObject[] {
       errorElement: <Rethrow />,
       children: [
         { index: true, element: toHome },
-        ...routes.map(
-          (route): RouteObject => ({
-            path: route.path,
-            handle: route,
-            element: "remote" in route ? <RemoteRoute route={route} /> : <HostRoute screen={route.screen} />,
-          }),
-        ),
+        ...routes.map((route): RouteObject => ({
+          path: route.path,
+          handle: route,
+          element: "remote" in route ? <RemoteRoute route={route} /> : <HostRoute screen={route.screen} />,
+        })),
         { path: "*", element: toHome },
       ],
     },
@@ -36,7 +35,10 @@ export function routeObjects(routes: Host["routes"]): RouteObject[] {
 
 const toHome = <Navigate to="/home" replace />;
 
-/** Throws what a route threw once more: the router catches it, but the error boundary of the page (HostRoot.tsx) handles it. */
+/**
+ * Throws what a route threw once more: the router catches it, but the error boundary of the page
+ * (HostRoot.tsx) handles it.
+ */
 function Rethrow(): never {
   throw useRouteError();
 }

@@ -57,9 +57,22 @@ describe("portalRoutes", () => {
     ...{ name, contract: "^2", title: { en: name, es: name }, namespaces: [name], capabilities: [], api_paths: [] },
     routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in", shell: true, ...more })),
   });
-  const verified = (...of: Parameters<typeof manifest>): VerifiedRemote =>
-    ({ status: "verified", record: { v: 1, release: `${of[0]}-1.0.0-0123456789ab`, version: "1.0.0", manifest: manifest(...of), files: {}, federation: { id: "x", name: "x" } } });
-  const refused = (...of: Parameters<typeof manifest>): VerifiedRemote => ({ status: "refused", code: "remote_disabled", manifest: manifest(...of) });
+  const verified = (...of: Parameters<typeof manifest>): VerifiedRemote => ({
+    status: "verified",
+    record: {
+      v: 1,
+      release: `${of[0]}-1.0.0-0123456789ab`,
+      version: "1.0.0",
+      manifest: manifest(...of),
+      files: {},
+      federation: { id: "x", name: "x" },
+    },
+  });
+  const refused = (...of: Parameters<typeof manifest>): VerifiedRemote => ({
+    status: "refused",
+    code: "remote_disabled",
+    manifest: manifest(...of),
+  });
   const placesOf = (remotes: Readonly<Record<string, VerifiedRemote>>) => {
     const report = jest.fn();
     const found = portalRoutes(new Map(Object.entries(remotes)), report);
@@ -68,13 +81,21 @@ describe("portalRoutes", () => {
 
   it("takes what a manifest says of its screens", () => {
     const { at } = placesOf({ notes: verified("notes", ["/notes/:noteId"], { access: "public", shell: false }) });
-    expect(at("/notes/7")).toEqual({ path: "/notes/:noteId", remote: "notes", titleKey: "notes:title", access: "public", shell: false });
+    expect(at("/notes/7")).toEqual({
+      path: "/notes/:noteId",
+      remote: "notes",
+      titleKey: "notes:title",
+      access: "public",
+      shell: false,
+    });
     expect(at("/notes")).toEqual({ redirect: "/home" });
   });
 
   it("goes to the screen that says most about an address", () => {
     const { at } = placesOf({ notes: verified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
-    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((path) => ({ path })));
+    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(
+      ["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((path) => ({ path })),
+    );
   });
 
   it("keeps the paths of the host, and reports who claimed them", () => {
@@ -82,16 +103,25 @@ describe("portalRoutes", () => {
     expect([at("/help"), at("/status")]).toMatchObject([{ screen: "help" }, { screen: "status" }]);
     expect(at("/status/more")).toEqual({ redirect: "/home" });
     expect(at("/notes")).toMatchObject({ remote: "notes" });
-    expect(report.mock.calls).toEqual([["remote notes", "/help belongs to the host"], ["remote notes", "/status/* belongs to the host"]]);
+    expect(report.mock.calls).toEqual([
+      ["remote notes", "/help belongs to the host"],
+      ["remote notes", "/status/* belongs to the host"],
+    ]);
   });
 
-  it.each(["/secrets", "/secrets/*", "/edit-secret/new"])("leaves %s to the remote that the document names first", (path) => {
-    const { at, report } = placesOf({ secrets: verified("secrets", ["/secrets", "/edit-secret/:secretId"]), also: verified("also", [path]) });
-    expect(at("/secrets")).toMatchObject({ remote: "secrets" });
-    expect(at("/edit-secret/new")).toMatchObject({ remote: "secrets" });
-    expect(at("/secrets/more")).toEqual({ redirect: "/home" });
-    expect(report).toHaveBeenCalledWith("remote also", `${path} belongs to secrets`);
-  });
+  it.each(["/secrets", "/secrets/*", "/edit-secret/new"])(
+    "leaves %s to the remote that the document names first",
+    (path) => {
+      const { at, report } = placesOf({
+        secrets: verified("secrets", ["/secrets", "/edit-secret/:secretId"]),
+        also: verified("also", [path]),
+      });
+      expect(at("/secrets")).toMatchObject({ remote: "secrets" });
+      expect(at("/edit-secret/new")).toMatchObject({ remote: "secrets" });
+      expect(at("/secrets/more")).toEqual({ redirect: "/home" });
+      expect(report).toHaveBeenCalledWith("remote also", `${path} belongs to secrets`);
+    },
+  );
 
   it("knows the paths of a remote that may not run, unless one that runs has them", () => {
     const { at } = placesOf({ old: refused("old", ["/notes", "/old"]), notes: verified("notes", ["/notes"]) });
@@ -100,7 +130,8 @@ describe("portalRoutes", () => {
 
   it("has something to say at every destination of the navigation when nothing is known of any remote", () => {
     const { at } = placesOf({ secrets: { status: "refused", code: "remote_refused", manifest: null } });
-    for (const path of ["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"]) expect(at(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
+    for (const path of ["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])
+      expect(at(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
     expect(at("/notes")).toEqual({ redirect: "/home" });
   });
 });

@@ -4,10 +4,16 @@ import { matchPath } from "react-router-dom";
 import { manifestOf, type VerifiedDeployment } from "./deployment/verify.ts";
 import { destinations } from "./frame/navigation.ts";
 
-/** A screen that the host draws itself; `unavailable` replaces a destination of the navigation that no verified remote has. */
+/**
+ * A screen that the host draws itself; `unavailable` replaces a destination of the navigation that
+ * no verified remote has.
+ */
 export type HostScreen = "help" | "status" | "validate-email" | "flags" | "unavailable";
 
-/** One route of the portal, as a manifest describes it (shared/src/contract/manifest.ts), and who draws its screen. */
+/**
+ * One route of the portal, as a manifest describes it (shared/src/contract/manifest.ts), and who
+ * draws its screen.
+ */
 export type PortalRoute = ManifestRoute & ({ readonly remote: RemoteName } | { readonly screen: HostScreen });
 
 const inShell = { shell: true, access: "signed_in" } as const;
@@ -20,12 +26,16 @@ const hostRoutes: readonly PortalRoute[] = [
 ];
 
 /**
- * All routes of the portal: the host's own and those of the signed manifests, so that a release brings its own pages. The
- * tools that sign a deployment document refuse one in which two remotes have the same path. If there is such a document all the
- * same, the host's routes win over those of remotes, verified remotes over refused ones, and otherwise the remote that the
- * document names first. The other route is left out and reported.
+ * All routes of the portal: the host's own and those of the signed manifests, so that a release
+ * brings its own pages. The tools that sign a deployment document refuse one in which two remotes
+ * have the same path. If there is such a document all the same, the host's routes win over those of
+ * remotes, verified remotes over refused ones, and otherwise the remote that the document names
+ * first. The other route is left out and reported.
  */
-export function portalRoutes(remotes: VerifiedDeployment["remotes"], report: (step: string, what: string) => void): readonly PortalRoute[] {
+export function portalRoutes(
+  remotes: VerifiedDeployment["remotes"],
+  report: (step: string, what: string) => void,
+): readonly PortalRoute[] {
   const routes = [...hostRoutes];
   const ownerOf = (path: string) => routes.find((route) => pathsOverlap(route.path, path));
   const byStatus = (wanted: "verified" | "refused") => [...remotes].filter(([, { status }]) => status === wanted);
@@ -40,14 +50,19 @@ export function portalRoutes(remotes: VerifiedDeployment["remotes"], report: (st
     routes.push(...added);
   }
   for (const { name, path } of destinations) {
-    // Without a route the path would be unknown and lead home, which may be the very page that is missing.
-    if (ownerOf(path) === undefined) routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...inShell });
+    // Without a route the path would be unknown and lead home, which may be the very page that is
+    // missing.
+    if (ownerOf(path) === undefined)
+      routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...inShell });
   }
   return routes.sort((one, other) => rank(one.path).localeCompare(rank(other.path)));
 }
 
 /** The route of a path, or where to go instead: `/` and unknown paths lead home. */
-export function findRoute(routes: readonly PortalRoute[], pathname: string): PortalRoute | { readonly redirect: string } {
+export function findRoute(
+  routes: readonly PortalRoute[],
+  pathname: string,
+): PortalRoute | { readonly redirect: string } {
   return routes.find(({ path }) => matchPath(path, pathname) !== null) ?? { redirect: "/home" };
 }
 
@@ -59,13 +74,22 @@ function rank(path: string): string {
 /** Local storage flag of a visitor who has seen the landing page. */
 export const landingVisitedKey = "landingAlreadyVisited";
 
-/** Whether a visitor may see a route's screen, or where to send them instead (specification, section 2). */
-export function guardRoute(route: PortalRoute, visitor: { readonly signedIn: boolean; readonly landingVisited: boolean }): "show" | "sign_in" | "landing" {
+/**
+ * Whether a visitor may see a route's screen, or where to send them instead (specification, section
+ * 2).
+ */
+export function guardRoute(
+  route: PortalRoute,
+  visitor: { readonly signedIn: boolean; readonly landingVisited: boolean },
+): "show" | "sign_in" | "landing" {
   if (visitor.signedIn || route.access === "public") return "show";
   return route.access === "guarded" && !visitor.landingVisited ? "landing" : "sign_in";
 }
 
-/** Whether this is the view of a link that needs no account: it has no navigation and a login button. Its path contains "shared", but not "p-shared"; or it is a request. */
+/**
+ * Whether this is the view of a link that needs no account: it has no navigation and a login
+ * button. Its path contains "shared", but not "p-shared"; or it is a request.
+ */
 export function isSharedLinkView(pathname: string): boolean {
   return (pathname.includes("shared") && !pathname.includes("p-shared")) || pathname.startsWith("/request/");
 }

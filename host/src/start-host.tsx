@@ -10,8 +10,9 @@ import { isLinkPath } from "./session/fragment.ts";
 import { userOf, type SessionState } from "./session/machine.ts";
 
 /**
- * Creates the host, restores the session, and renders the page. The router comes last, because it reads the address, which an
- * answer of the provider in it changes; while such an answer is exchanged the page says so.
+ * Creates the host, restores the session, and renders the page. The router comes last, because it
+ * reads the address, which an answer of the provider in it changes; while such an answer is
+ * exchanged the page says so.
  */
 export async function startHost(settings: HostSettings, render: (page: ReactNode) => void): Promise<void> {
   const host = await createHost(settings);
@@ -28,11 +29,16 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
     );
   }
   await started;
-  // Starting the vault's worker takes about as long as drawing the screen that will need it: both at once.
+  // Starting the vault's worker takes about as long as drawing the screen that will need it: both
+  // at once.
   const { pathname } = window.location;
   if (isLinkPath(pathname)) {
-    host.loader.code("recovery").catch(() => undefined); // nothing is made of it yet: the link key is taken when the page is shown
-  } else if (userOf(host.session.getState()) !== null && mayUseVault(host.routes, pathname, settings.verified.remotes)) {
+    // nothing is made of it yet: the link key is taken when the page is shown
+    host.loader.code("recovery").catch(() => undefined);
+  } else if (
+    userOf(host.session.getState()) !== null &&
+    mayUseVault(host.routes, pathname, settings.verified.remotes)
+  ) {
     host.vault.get().catch(() => undefined); // the screen asks again and shows the error
   }
   const router = createPortalRouter(host);

@@ -1,6 +1,7 @@
 /**
- * Builds the engine: build/engine.simd.wasm and build/engine.scalar.wasm from one source. Skips when nothing changed.
- * Run it with `node remote-recovery/engine/build.ts`, or call {@link buildEngine} from a test's set-up.
+ * Builds the engine: build/engine.simd.wasm and build/engine.scalar.wasm from one source. Skips
+ * when nothing changed. Run it with `node remote-recovery/engine/build.ts`, or call {@link
+ * buildEngine} from a test's set-up.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -13,14 +14,20 @@ const out = join(here, "build");
 
 const common = [
   "assembly/index.ts",
-  "--baseDir", here,
-  "--config", "none",
+  "--baseDir",
+  here,
+  "--config",
+  "none",
   "--noAssert",
-  "--runtime", "stub",
+  "--runtime",
+  "stub",
   "-O3",
-  "--shrinkLevel", "0",
-  "--memoryBase", "2097152", // behind the map of assembly/memory.ts
-  "--use", "abort=",
+  "--shrinkLevel",
+  "0",
+  "--memoryBase",
+  "2097152", // behind the map of assembly/memory.ts
+  "--use",
+  "abort=",
 ];
 const variants = {
   "engine.simd.wasm": ["--enable", "simd"],
@@ -29,7 +36,10 @@ const variants = {
 
 let building: Promise<string> | null = null;
 
-/** Builds what is missing or older than its sources, once for all who ask at a time. Returns the folder; rejects with the compiler's words. */
+/**
+ * Builds what is missing or older than its sources, once for all who ask at a time. Returns the
+ * folder; rejects with the compiler's words.
+ */
 export function buildEngine(): Promise<string> {
   building ??= buildOnce().finally(() => {
     building = null;
@@ -41,13 +51,17 @@ async function buildOnce(): Promise<string> {
   const stamp = fingerprint();
   const stampFile = join(out, "sources.sha256");
   const files = Object.keys(variants).map((name) => join(out, name));
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && files.every((file) => existsSync(file))) return out;
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && files.every((file) => existsSync(file)))
+    return out;
   mkdirSync(out, { recursive: true });
   const { default: asc } = await import("assemblyscript/asc");
   for (const [name, options] of Object.entries(variants)) {
     const part = join("build", `${name}.${String(process.pid)}.part`);
     const words: string[] = [];
-    const stderr = { write: (chunk: string | Uint8Array) => void words.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()) };
+    const stderr = {
+      write: (chunk: string | Uint8Array) =>
+        void words.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()),
+    };
     const { error } = await asc.main([...common, ...options, "--outFile", part], { stderr });
     if (error) throw new Error(`asc failed for ${name}:\n${words.join("")}`, { cause: error });
     renameSync(join(here, part), join(out, name));
@@ -59,7 +73,11 @@ async function buildOnce(): Promise<string> {
 /** Hash over the sources, the options and the compiler's version. */
 function fingerprint(): string {
   const hash = createHash("sha256");
-  for (const name of readdirSync(sources).sort()) hash.update(name).update("\0").update(readFileSync(join(sources, name)));
+  for (const name of readdirSync(sources).sort())
+    hash
+      .update(name)
+      .update("\0")
+      .update(readFileSync(join(sources, name)));
   hash.update(JSON.stringify([common.filter((option) => option !== here), variants]));
   const compiler: unknown = JSON.parse(readFileSync(join(here, "node_modules/assemblyscript/package.json"), "utf8"));
   hash.update(JSON.stringify(compiler));

@@ -12,7 +12,6 @@ beforeEach(() => {
 // The vault has tests of its own; here only its face is needed.
 jest.mock("@relicario/vault", () => ({ createVault: jest.fn() }));
 
-
 describe("the face of recovery", () => {
   it.each(manifest.routes.flatMap(({ path }) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
     "draws in %s and %s: %s",
@@ -25,12 +24,15 @@ describe("the face of recovery", () => {
     },
   );
 
-  it.each(["/provide-secret", "/processing", "/processing-recovery"])("leads from %s to the picture when nothing was chosen", async (path) => {
-    const { location } = await renderApp(null, { routes: remote.routes, route: "/elsewhere", path });
-    await waitFor(() => {
-      expect(location()).toBe(path === "/processing-recovery" ? "/provide-image-recovery" : "/provide-image");
-    });
-  });
+  it.each(["/provide-secret", "/processing", "/processing-recovery"])(
+    "leads from %s to the picture when nothing was chosen",
+    async (path) => {
+      const { location } = await renderApp(null, { routes: remote.routes, route: "/elsewhere", path });
+      await waitFor(() => {
+        expect(location()).toBe(path === "/processing-recovery" ? "/provide-image-recovery" : "/provide-image");
+      });
+    },
+  );
 
   it("provides the vault", () => {
     expect(remote.provides?.vault).toBeDefined();

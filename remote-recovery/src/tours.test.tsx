@@ -8,7 +8,10 @@ jest.mock("@relicario/vault", () => ({ createVault: jest.fn() })); // it has tes
 
 beforeEach(() => {
   // jsdom has no camera: a device that has one is what the tour is for.
-  Object.defineProperty(navigator, "mediaDevices", { configurable: true, value: { getUserMedia: () => new Promise(() => undefined) } });
+  Object.defineProperty(navigator, "mediaDevices", {
+    configurable: true,
+    value: { getUserMedia: () => new Promise(() => undefined) },
+  });
 });
 afterEach(() => {
   Reflect.deleteProperty(navigator, "mediaDevices");
@@ -37,7 +40,9 @@ describe("tours", () => {
 
   it.each(["en", "es"] as const)("say in %s that the image and the keys never leave the device", (language) => {
     for (const namespace of ["provide-image", "image-recovery"]) {
-      expect(JSON.stringify(readTexts(language, namespace))).toMatch(language === "en" ? /image and the keys never leave it/ : /imagen y las claves nunca salen de él/);
+      expect(JSON.stringify(readTexts(language, namespace))).toMatch(
+        language === "en" ? /image and the keys never leave it/ : /imagen y las claves nunca salen de él/,
+      );
     }
   });
 });

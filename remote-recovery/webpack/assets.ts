@@ -20,19 +20,30 @@ interface Asset {
 }
 
 /**
- * Carries what recovery's page fetches beside its own code: workers and WASM, under names of their content as `assets/`. The page
- * knows them, with their integrity, as `__ASSETS__`. The workers are built before (`dependencies` of the configuration).
+ * Carries what recovery's page fetches beside its own code: workers and WASM, under names of their
+ * content as `assets/`. The page knows them, with their integrity, as `__ASSETS__`. The workers are
+ * built before (`dependencies` of the configuration).
  */
 export class AssetsPlugin {
   apply(compiler: Compiler): void {
     new webpack.DefinePlugin({
-      __ASSETS__: webpack.DefinePlugin.runtimeValue(() => JSON.stringify(Object.fromEntries(readAssets().map(({ name, file, integrity }) => [name, { file, integrity }]))), true),
+      __ASSETS__: webpack.DefinePlugin.runtimeValue(
+        () =>
+          JSON.stringify(
+            Object.fromEntries(readAssets().map(({ name, file, integrity }) => [name, { file, integrity }])),
+          ),
+        true,
+      ),
     }).apply(compiler);
     compiler.hooks.thisCompilation.tap(AssetsPlugin.name, (compilation) => {
-      compilation.hooks.processAssets.tap({ name: AssetsPlugin.name, stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL }, () => {
-        // Minimised as workers: a hash of them is in the page already.
-        for (const { file, bytes } of readAssets()) compilation.emitAsset(file, new webpack.sources.RawSource(bytes), { minimized: true, immutable: true });
-      });
+      compilation.hooks.processAssets.tap(
+        { name: AssetsPlugin.name, stage: webpack.Compilation.PROCESS_ASSETS_STAGE_ADDITIONAL },
+        () => {
+          // Minimised as workers: a hash of them is in the page already.
+          for (const { file, bytes } of readAssets())
+            compilation.emitAsset(file, new webpack.sources.RawSource(bytes), { minimized: true, immutable: true });
+        },
+      );
     });
   }
 }
@@ -56,13 +67,22 @@ function readAssets(): Asset[] {
   };
   const wasm = (name: string): Buffer => readFileSync(sources[name] ?? "");
   const made: Readonly<Record<string, Buffer>> = {
-    // What goes into the kits that people make. It runs nowhere here, and no page is made of it: releases hold no HTML.
-    "kit.txt": Buffer.from(kitTemplate(Object.fromEntries(["engine-simd", "engine-scalar", "jpeg", "png", "webp", "avif", "heic"].map((name) => [name, wasm(name)])))),
+    // What goes into the kits that people make. It runs nowhere here, and no page is made of it:
+    // releases hold no HTML.
+    "kit.txt": Buffer.from(
+      kitTemplate(
+        Object.fromEntries(
+          ["engine-simd", "engine-scalar", "jpeg", "png", "webp", "avif", "heic"].map((name) => [name, wasm(name)]),
+        ),
+      ),
+    ),
   };
   const extra = readdirSync(builtWorkers).filter((file) => extname(file) === ".js" && !(file.slice(0, -3) in sources));
   // A worker started from a blob address cannot load a second file.
   if (extra.length > 0) throw new Error(`a worker must be one file, but the build also made ${extra.join(", ")}`);
-  const read = Object.entries(sources).map(([name, source]) => [`${name}${extname(source)}`, readFileSync(source)] as const);
+  const read = Object.entries(sources).map(
+    ([name, source]) => [`${name}${extname(source)}`, readFileSync(source)] as const,
+  );
   return [...read, ...Object.entries(made)].map(([fileName, bytes]) => {
     const name = parse(fileName).name;
     return {

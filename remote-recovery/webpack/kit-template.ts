@@ -10,15 +10,22 @@ export const builtKit = join(import.meta.dirname, "../build/kit");
 const style = join(import.meta.dirname, "../vault/src/kit/page/kit.css");
 
 /**
- * The template of a kit: one page with all of its program. The vault's worker fills in what belongs to a person. Its policy lets
- * its one script and its one style run, by their hashes, workers from blob addresses, and no request at all.
+ * The template of a kit: one page with all of its program. The vault's worker fills in what belongs
+ * to a person. Its policy lets its one script and its one style run, by their hashes, workers from
+ * blob addresses, and no request at all.
  *
  * @param modules WASM that every kit has, by name
  */
 export function kitTemplate(modules: Readonly<Record<string, Uint8Array>>): string {
-  const parts: Readonly<Record<string, Uint8Array>> = { worker: readFileSync(join(builtKit, "kit-worker.js")), ...modules };
-  // Of the decoders that only some kits have the digest stands here all the same: the script is the same in every kit.
-  const digests = Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, createHash("sha256").update(bytes).digest("hex")]));
+  const parts: Readonly<Record<string, Uint8Array>> = {
+    worker: readFileSync(join(builtKit, "kit-worker.js")),
+    ...modules,
+  };
+  // Of the decoders that only some kits have the digest stands here all the same: the script is the
+  // same in every kit.
+  const digests = Object.fromEntries(
+    Object.entries(parts).map(([name, bytes]) => [name, createHash("sha256").update(bytes).digest("hex")]),
+  );
   const inside = Object.entries(parts).filter(([name]) => name !== "avif" && name !== "heic");
   const script = `\nconst kitParts = ${JSON.stringify(digests)};\n${inline(readFileSync(join(builtKit, "kit-page.js"), "utf8"))}\n`;
   const css = `\n${inline(readFileSync(style, "utf8"))}`;
@@ -61,8 +68,11 @@ function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** @throws Error for a text that would end its element: a build that makes one has to be looked at. */
+/**
+ * @throws Error for a text that would end its element: a build that makes one has to be looked at.
+ */
 function inline(text: string): string {
-  if (/<\/(script|style)|<!--|<script/i.test(text)) throw new Error("a script or style of the kit holds the end of an element");
+  if (/<\/(script|style)|<!--|<script/i.test(text))
+    throw new Error("a script or style of the kit holds the end of an element");
   return text;
 }

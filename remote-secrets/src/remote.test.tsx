@@ -6,7 +6,11 @@ import remote from "./remote.tsx";
 
 describe("the face of secrets", () => {
   it.each(manifest.routes.map(({ path }) => [path]))("draws %s", async (path) => {
-    const app = await renderApp(null, { routes: remote.routes, route: "/elsewhere", path: path.replace(":secretId", "01890a5d-ac96-7000-8000-000000000001") });
+    const app = await renderApp(null, {
+      routes: remote.routes,
+      route: "/elsewhere",
+      path: path.replace(":secretId", "01890a5d-ac96-7000-8000-000000000001"),
+    });
     expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
     await expectAccessible(app.container);
   });

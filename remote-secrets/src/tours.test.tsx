@@ -10,7 +10,12 @@ describe("tours", () => {
   it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on its screen", async (_, tour) => {
     const own = vault();
     const secretId = (await own.list())[0]?.secretId ?? "";
-    await renderApp(null, { vault: own, routes: remote.routes, route: "/elsewhere", path: tour.path.replace(":secretId", secretId) });
+    await renderApp(null, {
+      vault: own,
+      routes: remote.routes,
+      route: "/elsewhere",
+      path: tour.path.replace(":secretId", secretId),
+    });
     expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
     await waitFor(() => {
       expect(missingTourTargets(tour)).toEqual([]);
@@ -27,8 +32,14 @@ describe("tours", () => {
 
   it.each([
     ["secrets", ["secrets-search", "secrets-filter", "secrets-total"]],
-    ["add-secret", ["add-secret-start", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],
-    ["edit-secret", ["add-secret-title", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"]],
+    [
+      "add-secret",
+      ["add-secret-start", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"],
+    ],
+    [
+      "edit-secret",
+      ["add-secret-title", "add-secret-content", "add-secret-tags", "add-secret-image", "add-secret-save"],
+    ],
   ])("%s goes through the steps of the specification, in their order", (name, targets) => {
     expect(tours.find((tour) => tour.name === name)?.steps.map(({ target }) => target)).toEqual(targets);
   });
@@ -42,6 +53,10 @@ describe("tours", () => {
 
   it.each(["en", "es"] as const)("say in %s that the image and the keys never leave the device", (language) => {
     const said = JSON.stringify([readTexts(language, "beta-home"), readTexts(language, "beta-add-secret")]);
-    expect(said).toMatch(language === "en" ? /image and the keys never leave (it|your device)/ : /imagen y las claves nunca salen de (él|tu dispositivo)/);
+    expect(said).toMatch(
+      language === "en"
+        ? /image and the keys never leave (it|your device)/
+        : /imagen y las claves nunca salen de (él|tu dispositivo)/,
+    );
   });
 });

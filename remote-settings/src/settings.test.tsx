@@ -16,12 +16,32 @@ describe("settings", () => {
   });
 
   it("hides what this release does not have, and shows billing where it is switched on", async () => {
-    const names = () => within(screen.getByRole("navigation", { name: "Settings" })).getAllByRole("link").map((each) => each.textContent);
+    const names = () =>
+      within(screen.getByRole("navigation", { name: "Settings" }))
+        .getAllByRole("link")
+        .map((each) => each.textContent);
     const first = await draw();
-    expect(names()).toEqual(["Profile", "Security", "Activity", "Your data", "Feedback", "Delete account", "Another device"]);
+    expect(names()).toEqual([
+      "Profile",
+      "Security",
+      "Activity",
+      "Your data",
+      "Feedback",
+      "Delete account",
+      "Another device",
+    ]);
     first.unmount();
     await draw("/settings/profile", { features: { billing: true } });
-    expect(names()).toEqual(["Profile", "Security", "Activity", "Your data", "Billing", "Feedback", "Delete account", "Another device"]);
+    expect(names()).toEqual([
+      "Profile",
+      "Security",
+      "Activity",
+      "Your data",
+      "Billing",
+      "Feedback",
+      "Delete account",
+      "Another device",
+    ]);
   });
 
   it.each(["notifications", "billing", "payments"])("leads from a hidden page to the profile: %s", async (name) => {
@@ -43,17 +63,18 @@ describe("settings", () => {
     expect(screen.getAllByRole("heading", { level: 1 }).map(({ textContent }) => textContent)).toEqual([heading]);
   });
 
-  it.each(["profile", "security", "activity", "notifications", "billing", "payments", "feedback", "delete-account"].flatMap((name) => [["en", "light", name] as const, ["es", "dark", name] as const]))(
-    "draws in %s and %s: %s",
-    async (language, theme, name) => {
-      await draw(`/settings/${name}`, { language, theme, features });
-      expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
-      await waitFor(() => {
-        expect(screen.queryByRole("status")).not.toBeInTheDocument();
-      });
-      await expectAccessible();
-    },
-  );
+  it.each(
+    ["profile", "security", "activity", "notifications", "billing", "payments", "feedback", "delete-account"].flatMap(
+      (name) => [["en", "light", name] as const, ["es", "dark", name] as const],
+    ),
+  )("draws in %s and %s: %s", async (language, theme, name) => {
+    await draw(`/settings/${name}`, { language, theme, features });
+    expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+    await waitFor(() => {
+      expect(screen.queryByRole("status")).not.toBeInTheDocument();
+    });
+    await expectAccessible();
+  });
 
   it("opens and closes its menu by a button, where there is no room beside the page", async () => {
     await draw();
@@ -92,12 +113,21 @@ describe("settings", () => {
 
   it("has a red entry that leads to deleting the account", async () => {
     await draw();
-    const entry = within(screen.getByRole("navigation", { name: "Settings" })).getByRole("link", { name: "Delete account" });
+    const entry = within(screen.getByRole("navigation", { name: "Settings" })).getByRole("link", {
+      name: "Delete account",
+    });
     expect(entry).toHaveAttribute("href", "/settings/delete-account");
     expect(getComputedStyle(entry).color).toBe("var(--danger-text)");
   });
 
-  it.each(["settings", "user-feedback", "settings-security", "settings-activity", "settings-notifications", "settings-delete"])("has its texts in both languages: %s", (namespace) => {
+  it.each([
+    "settings",
+    "user-feedback",
+    "settings-security",
+    "settings-activity",
+    "settings-notifications",
+    "settings-delete",
+  ])("has its texts in both languages: %s", (namespace) => {
     const [english, spanish] = [readTexts("en", namespace), readTexts("es", namespace)];
     if (english === null || spanish === null) throw new Error("a file is missing");
     expect(textKeys(spanish)).toEqual(textKeys(english));
@@ -116,7 +146,11 @@ describe("the profile", () => {
     await waitFor(() => {
       expect(record.notices).toEqual([{ tone: "success", text: "Your profile is saved." }]);
     });
-    expect(http.calls.at(-1)).toMatchObject({ method: "POST", path: "/user/me", body: { contact_email: "alba@example.org" } });
+    expect(http.calls.at(-1)).toMatchObject({
+      method: "POST",
+      path: "/user/me",
+      body: { contact_email: "alba@example.org" },
+    });
     expect(screen.getByRole("button", { name: "Save" })).toBeDisabled();
   });
 
@@ -167,7 +201,9 @@ describe("the profile", () => {
   });
 
   it("does not take an address back to none", async () => {
-    await draw("/settings/profile", { http: createFakeHttp({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }) });
+    await draw("/settings/profile", {
+      http: createFakeHttp({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }),
+    });
     await userEvent.clear(await screen.findByRole("textbox", { name: "Contact e-mail" }));
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     expect(await screen.findByText("This is not an e-mail address.")).toBeVisible();
@@ -182,5 +218,8 @@ it("profileDraftOf lets a name stay that could not be chosen any more", () => {
 
 it("changesOf names only what differs", () => {
   expect(changesOf(me, { userName: "alba", contactEmail: "" })).toEqual({});
-  expect(changesOf(me, { userName: "bea", contactEmail: "bea@example.org" })).toEqual({ user_name: "bea", contact_email: "bea@example.org" });
+  expect(changesOf(me, { userName: "bea", contactEmail: "bea@example.org" })).toEqual({
+    user_name: "bea",
+    contact_email: "bea@example.org",
+  });
 });

@@ -6,15 +6,25 @@ import manifest from "../manifest.json" with { type: "json" };
 import { landingKey, rememberLanding } from "./landing/LandingPage.tsx";
 import remote from "./remote.tsx";
 
-const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
-const paths = ["/recived", "/people", "/shared/abcdefghijklmnopqrstuA", "/p-shared/abcdefghijklmnopqrstuA", "/secret-landing"];
+const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) =>
+  renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
+const paths = [
+  "/recived",
+  "/people",
+  "/shared/abcdefghijklmnopqrstuA",
+  "/p-shared/abcdefghijklmnopqrstuA",
+  "/secret-landing",
+];
 
 describe("the face of sharing", () => {
-  it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))("draws in %s and %s: %s", async (language, theme, path) => {
-    await draw(path, { language, theme });
-    expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
-    await expectAccessible();
-  });
+  it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
+    "draws in %s and %s: %s",
+    async (language, theme, path) => {
+      await draw(path, { language, theme });
+      expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
+      await expectAccessible();
+    },
+  );
 
   it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];

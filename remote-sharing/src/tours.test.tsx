@@ -6,14 +6,25 @@ import remote from "./remote.tsx";
 import { tours } from "./tours.ts";
 
 const received = [{ title: "Door", content: "x", from: "bruno" }];
-const vault = () => createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", standing: "known" }], received });
+const vault = () =>
+  createFakeVault({
+    secrets: [{ title: "Mine", content: "x" }],
+    people: [{ userName: "bruno", standing: "known" }],
+    received,
+  });
 const tourOf = (name: string) => {
   const tour = tours.find((each) => each.name === name);
   if (tour === undefined) throw new Error(name);
   return tour;
 };
 const draw = (path: string, audience: "signed_in" | "person") =>
-  renderApp(null, { vault: vault(), visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }), routes: remote.routes, route: "/elsewhere", path });
+  renderApp(null, {
+    vault: vault(),
+    visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
+    routes: remote.routes,
+    route: "/elsewhere",
+    path,
+  });
 const expectAllThere = (name: string) =>
   waitFor(() => {
     expect(missingTourTargets(tourOf(name))).toEqual([]);
@@ -25,22 +36,38 @@ describe("tours", () => {
     await expectAllThere("received");
   });
 
-  it.each(["signed_in", "person"] as const)("shared-recovery and shared-recovered find every target, before and after opening (%s)", async (audience) => {
-    const own = vault();
-    const shareId = (await own.received.list())[0]?.shareId ?? "";
-    await renderApp(null, { vault: own, visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }), routes: remote.routes, route: "/elsewhere", path: `/p-shared/${shareId}` });
-    await expectAllThere("shared-recovery");
-    expect(missingTourTargets(tourOf("shared-recovered"))).toHaveLength(3);
-    await userEvent.click(await screen.findByRole("button", { name: "Open" }));
-    if (audience === "person") {
-      await userEvent.upload(await screen.findByLabelText("Choose a picture"), new File(["garden"], "garden.jpg", { type: "image/jpeg" }));
-      await userEvent.click(screen.getByRole("button", { name: "Open" }));
-    }
-    await expectAllThere("shared-recovered");
-  });
+  it.each(["signed_in", "person"] as const)(
+    "shared-recovery and shared-recovered find every target, before and after opening (%s)",
+    async (audience) => {
+      const own = vault();
+      const shareId = (await own.received.list())[0]?.shareId ?? "";
+      await renderApp(null, {
+        vault: own,
+        visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
+        routes: remote.routes,
+        route: "/elsewhere",
+        path: `/p-shared/${shareId}`,
+      });
+      await expectAllThere("shared-recovery");
+      expect(missingTourTargets(tourOf("shared-recovered"))).toHaveLength(3);
+      await userEvent.click(await screen.findByRole("button", { name: "Open" }));
+      if (audience === "person") {
+        await userEvent.upload(
+          await screen.findByLabelText("Choose a picture"),
+          new File(["garden"], "garden.jpg", { type: "image/jpeg" }),
+        );
+        await userEvent.click(screen.getByRole("button", { name: "Open" }));
+      }
+      await expectAllThere("shared-recovered");
+    },
+  );
 
   it("received goes through the steps of the specification, in their order", () => {
-    expect(tourOf("received").steps.map(({ target }) => target)).toEqual(["received-search", "received-filter", "received-total"]);
+    expect(tourOf("received").steps.map(({ target }) => target)).toEqual([
+      "received-search",
+      "received-filter",
+      "received-total",
+    ]);
   });
 
   it("have names of their own, to be asked for in Help", () => {

@@ -1,6 +1,9 @@
 import type { RemoteTour } from "@relicario/shared/contract";
 
-/** Targets (`data-tour`) and texts of this remote's tours. Those of a shared link wait for what they point at: the second one until it is opened. */
+/**
+ * Targets (`data-tour`) and texts of this remote's tours. Those of a shared link wait for what they
+ * point at: the second one until it is opened.
+ */
 const received: RemoteTour = {
   name: "received",
   path: "/recived",
@@ -17,9 +20,21 @@ const help: RemoteTour = {
   path: "/p-shared/:shareId",
   titleKey: "beta-recover-share:tour.help_title",
   steps: [
-    { target: "share-facts", titleKey: "beta-recover-share:tour.facts_title", bodyKey: "beta-recover-share:tour.facts_body" },
-    { target: "share-needs", titleKey: "beta-recover-share:tour.needs_title", bodyKey: "beta-recover-share:tour.needs_body" },
-    { target: "share-open", titleKey: "beta-recover-share:tour.open_title", bodyKey: "beta-recover-share:tour.open_body" },
+    {
+      target: "share-facts",
+      titleKey: "beta-recover-share:tour.facts_title",
+      bodyKey: "beta-recover-share:tour.facts_body",
+    },
+    {
+      target: "share-needs",
+      titleKey: "beta-recover-share:tour.needs_title",
+      bodyKey: "beta-recover-share:tour.needs_body",
+    },
+    {
+      target: "share-open",
+      titleKey: "beta-recover-share:tour.open_title",
+      bodyKey: "beta-recover-share:tour.open_body",
+    },
   ],
 };
 
@@ -28,9 +43,21 @@ const opened: RemoteTour = {
   path: "/p-shared/:shareId",
   titleKey: "beta-recover-share:tour.opened_title",
   steps: [
-    { target: "shared-content", titleKey: "beta-recover-share:tour.content_title", bodyKey: "beta-recover-share:tour.content_body" },
-    { target: "shared-keep", titleKey: "beta-recover-share:tour.keep_title", bodyKey: "beta-recover-share:tour.keep_body" },
-    { target: "shared-put-away", titleKey: "beta-recover-share:tour.put_away_title", bodyKey: "beta-recover-share:tour.put_away_body" },
+    {
+      target: "shared-content",
+      titleKey: "beta-recover-share:tour.content_title",
+      bodyKey: "beta-recover-share:tour.content_body",
+    },
+    {
+      target: "shared-keep",
+      titleKey: "beta-recover-share:tour.keep_title",
+      bodyKey: "beta-recover-share:tour.keep_body",
+    },
+    {
+      target: "shared-put-away",
+      titleKey: "beta-recover-share:tour.put_away_title",
+      bodyKey: "beta-recover-share:tour.put_away_body",
+    },
   ],
 };
 

@@ -1,12 +1,41 @@
-/** jsdom has its own realm: give it Node's typed arrays and web APIs, so that crypto and streams work as in a browser. */
+/**
+ * jsdom has its own realm: give it Node's typed arrays and web APIs, so that crypto and streams
+ * work as in a browser.
+ */
 const { TestEnvironment } = require("jest-environment-jsdom");
 
 // MessageChannel, MessagePort and BroadcastChannel are left out: with them jest never exits.
 const names = [
-  "ArrayBuffer", "SharedArrayBuffer", "DataView", "Uint8Array", "Uint8ClampedArray", "Int8Array", "Uint16Array", "Int16Array",
-  "Uint32Array", "Int32Array", "Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array", "TextEncoder", "TextDecoder",
-  "structuredClone", "crypto", "Crypto", "CryptoKey", "SubtleCrypto", "ReadableStream", "WritableStream", "TransformStream",
-  "CompressionStream", "DecompressionStream", "fetch", "Request", "Response", "Headers",
+  "ArrayBuffer",
+  "SharedArrayBuffer",
+  "DataView",
+  "Uint8Array",
+  "Uint8ClampedArray",
+  "Int8Array",
+  "Uint16Array",
+  "Int16Array",
+  "Uint32Array",
+  "Int32Array",
+  "Float32Array",
+  "Float64Array",
+  "BigInt64Array",
+  "BigUint64Array",
+  "TextEncoder",
+  "TextDecoder",
+  "structuredClone",
+  "crypto",
+  "Crypto",
+  "CryptoKey",
+  "SubtleCrypto",
+  "ReadableStream",
+  "WritableStream",
+  "TransformStream",
+  "CompressionStream",
+  "DecompressionStream",
+  "fetch",
+  "Request",
+  "Response",
+  "Headers",
 ];
 
 module.exports = class extends TestEnvironment {

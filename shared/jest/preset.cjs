@@ -1,7 +1,9 @@
 /**
- * How a remote outside this repository runs its tests: `module.exports = require("@relicario/shared/jest")` as `jest.config.cjs`.
- * Tests are ES modules, as all that they import: started as `node --experimental-vm-modules node_modules/jest/bin/jest.js`.
- * styled-components is none, so its `styled` is imported by name. Needs jest, jest-environment-jsdom, @swc/jest, @swc/core,
+ * How a remote outside this repository runs its tests: `module.exports =
+ * require("@relicario/shared/jest")` as `jest.config.cjs`. Tests are ES modules, as all that they
+ * import: started as `node --experimental-vm-modules node_modules/jest/bin/jest.js`.
+ * styled-components is none, so its `styled` is imported by name. Needs jest,
+ * jest-environment-jsdom, @swc/jest, @swc/core,
  * @testing-library/react and @testing-library/jest-dom.
  */
 module.exports = {
@@ -14,7 +16,12 @@ module.exports = {
     "\\.tsx?$": [
       "@swc/jest",
       {
-        jsc: { target: "es2023", parser: { syntax: "typescript", tsx: true }, transform: { react: { runtime: "automatic" } }, experimental: { keepImportAttributes: true } },
+        jsc: {
+          target: "es2023",
+          parser: { syntax: "typescript", tsx: true },
+          transform: { react: { runtime: "automatic" } },
+          experimental: { keepImportAttributes: true },
+        },
         module: { type: "es6" },
       },
     ],

@@ -1,8 +1,11 @@
 #!/usr/bin/env node
-// Makes a remote in a folder of its own. Plain JavaScript, so that an old Node says what is missing instead of a syntax error.
+// Makes a remote in a folder of its own. Plain JavaScript, so that an old Node says what is missing
+// instead of a syntax error.
 const needed = 24;
 if (Number(process.versions.node.split(".")[0]) < needed) {
-  console.error(`Node ${needed} or newer is needed; this is ${process.version}. In the project's folder "pnpm exec create-relicario-remote" brings it along.`);
+  console.error(
+    `Node ${needed} or newer is needed; this is ${process.version}. In the project's folder "pnpm exec create-relicario-remote" brings it along.`,
+  );
   process.exit(1);
 }
 const { main } = await import("../src/create-remote/create-remote.ts");

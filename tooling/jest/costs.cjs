@@ -6,6 +6,9 @@ if (report !== undefined) {
   const start = process.cpuUsage();
   afterAll(() => {
     const { user, system } = process.cpuUsage(start);
-    appendFileSync(report, `${JSON.stringify({ file: expect.getState().testPath, processorSeconds: (user + system) / 1e6 })}\n`);
+    appendFileSync(
+      report,
+      `${JSON.stringify({ file: expect.getState().testPath, processorSeconds: (user + system) / 1e6 })}\n`,
+    );
   });
 }

@@ -1,4 +1,9 @@
-/** The `code` of a system error (`ENOENT`, `EEXIST`, …); null for anything else. Errors of another realm count too. */
+/**
+ * The `code` of a system error (`ENOENT`, `EEXIST`, …); null for anything else. Errors of another
+ * realm count too.
+ */
 export function codeOf(error: unknown): string | null {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : null;
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : null;
 }

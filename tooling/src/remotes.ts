@@ -1,4 +1,6 @@
-/** Which packages and remotes there are: `packages:` of pnpm-workspace.yaml is the one list of them. */
+/**
+ * Which packages and remotes there are: `packages:` of pnpm-workspace.yaml is the one list of them.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,11 +14,19 @@ export function packagesOf(workspace: string): readonly string[] {
   return [...section.matchAll(/^ +- ["']?([^"'#\s]+)/gm)].map(([, folder = ""]) => folder);
 }
 
-/** Names of the remotes among those folders: what follows `remote-`. A package inside a remote's folder is none. Throws for a name that cannot be one. */
+/**
+ * Names of the remotes among those folders: what follows `remote-`. A package inside a remote's
+ * folder is none. Throws for a name that cannot be one.
+ */
 export function remotesOf(folders: readonly string[]): readonly string[] {
-  const names = folders.filter((folder) => folder.startsWith("remote-") && !folder.includes("/")).map((folder) => folder.slice("remote-".length));
+  const names = folders
+    .filter((folder) => folder.startsWith("remote-") && !folder.includes("/"))
+    .map((folder) => folder.slice("remote-".length));
   for (const name of names) {
-    if (!RemoteName.safeParse(name).success) throw new TypeError(`remote-${name}: the name of a remote is up to 32 small letters and digits, a letter first, and not that of something else, such as host or api.`);
+    if (!RemoteName.safeParse(name).success)
+      throw new TypeError(
+        `remote-${name}: the name of a remote is up to 32 small letters and digits, a letter first, and not that of something else, such as host or api.`,
+      );
   }
   return names;
 }
@@ -24,8 +34,14 @@ export function remotesOf(folders: readonly string[]): readonly string[] {
 export const packages = packagesOf(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
 export const remoteNames = remotesOf(packages);
 
-/** Folder of the package that a file (path from the root, with `/`) belongs to, the innermost where one lies in another; null outside. */
+/**
+ * Folder of the package that a file (path from the root, with `/`) belongs to, the innermost where
+ * one lies in another; null outside.
+ */
 export function packageOf(file: string): string | null {
   const around = packages.filter((folder) => file.startsWith(`${folder}/`));
-  return around.reduce<string | null>((innermost, folder) => (innermost === null || folder.length > innermost.length ? folder : innermost), null);
+  return around.reduce<string | null>(
+    (innermost, folder) => (innermost === null || folder.length > innermost.length ? folder : innermost),
+    null,
+  );
 }

@@ -27,22 +27,30 @@ afterAll(() => service.stop());
 const days = (count: number): void => {
   clock = new Date(clock.getTime() + count * 86_400_000);
 };
-const remove = (person: Person) => service.call("DELETE", "/user/me", person.token, { headers: { "accept-language": "es" } });
+const remove = (person: Person) =>
+  service.call("DELETE", "/user/me", person.token, { headers: { "accept-language": "es" } });
 const restore = (person: Person) => service.call("POST", "/user/me/restore", person.token);
 const dueOf = async (person: Person) => (await service.call("GET", "/user/me", person.token)).body["deletion_due_at"];
-const kindsOf = async (person: Person) => ((await service.call("GET", "/user/activity", person.token)).body["entries"] as { kind: string }[]).map(({ kind }) => kind);
+const kindsOf = async (person: Person) =>
+  ((await service.call("GET", "/user/activity", person.token)).body["entries"] as { kind: string }[]).map(
+    ({ kind }) => kind,
+  );
 
 /** Somebody with an address, who keeps something. */
 async function settled(): Promise<{ person: Person; secretId: string; address: string }> {
   const person = await service.signIn();
   const address = `${person.subject}@example.org`;
-  await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  await service.app.services.db
+    .update(accounts)
+    .set({ contactEmail: address, contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   const { body } = buildSecret(person);
   expect((await service.call("POST", "/secrets/store", person.token, { body })).status).toBe(200);
   confirm(person, body.keyring);
   return { person, secretId: body.secret_db_id, address };
 }
-const subjectsTo = async (address: string) => (await mailsOf(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
+const subjectsTo = async (address: string) =>
+  (await mailsOf(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
 
 describe("DELETE /user/me", () => {
   it("takes a fresh sign-in, gives 14 days and tells the day by mail", async () => {
@@ -50,7 +58,9 @@ describe("DELETE /user/me", () => {
     expect((await remove(person)).status).toBe(204);
     const due = new Date(clock.getTime() + deletionGraceDays * 86_400_000);
     expect(await dueOf(person)).toBe(due.toISOString());
-    const [mail] = (await mailsOf(service)).filter(({ to, subject }) => to === address && subject.includes("se va a eliminar"));
+    const [mail] = (await mailsOf(service)).filter(
+      ({ to, subject }) => to === address && subject.includes("se va a eliminar"),
+    );
     expect(mail?.text).toContain(new Intl.DateTimeFormat("es", { dateStyle: "long", timeZone: "UTC" }).format(due));
     expect(mail?.text).toContain("/settings/delete-account");
     expect(await kindsOf(person)).toContain("deletion_asked");
@@ -105,7 +115,12 @@ describe("an account whose time of grace is over", () => {
     await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) });
     const large = buildLarge({ bytes: 100 });
     const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-    await service.call("POST", `/v2/secrets/secret/upload/${String(started.body["upload_id"])}`, person.token, await large.part(1));
+    await service.call(
+      "POST",
+      `/v2/secrets/secret/upload/${String(started.body["upload_id"])}`,
+      person.token,
+      await large.part(1),
+    );
     const request = await keepRequest(service, person);
     await sendParts(service, await beginAnswer(service, request, 500));
     await answerRequest(service, await keepRequest(service, person), 500);
@@ -115,10 +130,21 @@ describe("an account whose time of grace is over", () => {
   }
 
   const rowsOf = async (id: string) => {
-    const counted = await Promise.all(tablesOfAccounts.map(async ({ table, accountId }) => [getTableConfig(table).name, await service.app.services.db.$count(table, eq(accountId, id))] as const));
+    const counted = await Promise.all(
+      tablesOfAccounts.map(
+        async ({ table, accountId }) =>
+          [getTableConfig(table).name, await service.app.services.db.$count(table, eq(accountId, id))] as const,
+      ),
+    );
     return Object.fromEntries(counted.filter(([, rows]) => rows > 0));
   };
-  const objectsOf = async (id: string) => (await access(join(service.objectsFolder, id)).then(() => readdir(join(service.objectsFolder, id), { recursive: true, withFileTypes: true }), () => [])).filter((each) => each.isFile()).length;
+  const objectsOf = async (id: string) =>
+    (
+      await access(join(service.objectsFolder, id)).then(
+        () => readdir(join(service.objectsFolder, id), { recursive: true, withFileTypes: true }),
+        () => [],
+      )
+    ).filter((each) => each.isFile()).length;
 
   it("goes with all rows and objects, and nothing of others does", async () => {
     const { db } = service.app.services;
@@ -131,7 +157,12 @@ describe("an account whose time of grace is over", () => {
     expect(await rowsOf(person.userId)).toEqual({});
     expect(await objectsOf(person.userId)).toBe(0);
     expect(await db.$count(looseObjects, eq(looseObjects.accountId, person.userId))).toBe(0);
-    for (const [table, column] of [[accounts, accounts.id], [identities, identities.accountId], [publicIds, publicIds.accountId], [shareRecipients, shareRecipients.ownerId]] as const) {
+    for (const [table, column] of [
+      [accounts, accounts.id],
+      [identities, identities.accountId],
+      [publicIds, publicIds.accountId],
+      [shareRecipients, shareRecipients.ownerId],
+    ] as const) {
       expect(await db.$count(table, eq(column, person.userId))).toBe(0);
     }
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(401);
@@ -160,7 +191,8 @@ describe("an account whose time of grace is over", () => {
     await db.update(accounts).set({ lockedAt: clock }).where(eq(accounts.id, person.userId));
     await db.delete(identities).where(eq(identities.accountId, person.userId));
     for (const { table, accountId } of tablesOfAccounts.filter((_, index) => index % 2 === 0)) {
-      if (getTableConfig(table).columns.every(({ name }) => name !== "object_key")) await db.delete(table).where(eq(accountId, person.userId));
+      if (getTableConfig(table).columns.every(({ name }) => name !== "object_key"))
+        await db.delete(table).where(eq(accountId, person.userId));
     }
     await service.app.sweep();
     expect(await rowsOf(person.userId)).toEqual({});
@@ -170,8 +202,18 @@ describe("an account whose time of grace is over", () => {
 
   it("loses its rows in every table of the schema that begins with an account", () => {
     const named = Object.values(schema).flatMap((table) => (is(table, PgTable) ? [getTableConfig(table).name] : []));
-    const apart = ["accounts", "identities", "user_names", "public_ids", "loose_objects", "rate_limits", "measurements"];
-    expect(tablesOfAccounts.map(({ table }) => getTableConfig(table).name).toSorted()).toEqual(named.filter((name) => !apart.includes(name)).toSorted());
+    const apart = [
+      "accounts",
+      "identities",
+      "user_names",
+      "public_ids",
+      "loose_objects",
+      "rate_limits",
+      "measurements",
+    ];
+    expect(tablesOfAccounts.map(({ table }) => getTableConfig(table).name).toSorted()).toEqual(
+      named.filter((name) => !apart.includes(name)).toSorted(),
+    );
   });
 });
 

@@ -5,7 +5,10 @@ export interface OwnDeletion {
   readonly accountId: string;
 }
 
-/** Whoever is to lose everything signs in again first: a session that was stolen is not enough. @throws Problem `login_required` */
+/**
+ * Whoever is to lose everything signs in again first: a session that was stolen is not enough.
+ * @throws Problem `login_required`
+ */
 export function deletePolicy(actor: Actor, now: Date): OwnDeletion {
   return freshSignInPolicy(actor, now);
 }

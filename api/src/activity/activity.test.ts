@@ -22,7 +22,8 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const read = async (person: Person, query = ""): Promise<Activity> => Activity.parse((await service.call("GET", `/user/activity${query}`, person.token)).body);
+const read = async (person: Person, query = ""): Promise<Activity> =>
+  Activity.parse((await service.call("GET", `/user/activity${query}`, person.token)).body);
 const entriesOf = async (person: Person): Promise<readonly ActivityEntry[]> => (await read(person)).entries;
 const kindsOf = async (person: Person): Promise<string[]> => (await entriesOf(person)).map(({ kind }) => kind);
 /** What is noted while this runs, the oldest first. */
@@ -36,7 +37,8 @@ const later = (milliseconds: number): void => {
   clock = new Date(clock.getTime() + milliseconds);
 };
 const trash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
-const restore = (person: Person, id: string) => service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
+const restore = (person: Person, id: string) =>
+  service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
 const tail = (id: string): string => id.slice(-8);
 
 describe("what happens in an account", () => {
@@ -55,7 +57,12 @@ describe("what happens in an account", () => {
       const purge = buildChange(person, { purge: [id] });
       expect((await service.call("PUT", "/user/keyring", person.token, { body: purge })).status).toBe(200);
     });
-    expect(found.map(({ kind, secret }) => [kind, secret])).toEqual(["secret_changed", "secret_trashed", "secret_restored", "secret_trashed", "secret_purged"].map((kind) => [kind, tail(id)]));
+    expect(found.map(({ kind, secret }) => [kind, secret])).toEqual(
+      ["secret_changed", "secret_trashed", "secret_restored", "secret_trashed", "secret_purged"].map((kind) => [
+        kind,
+        tail(id),
+      ]),
+    );
     expect(await kindsOf(person)).toEqual(expect.arrayContaining(["signed_in", "secret_added", "opener_added"]));
   });
 
@@ -84,7 +91,8 @@ describe("what happens in an account", () => {
       const link = await keepShare(service, person, id);
       later(1_000);
       const opening = openingOf(link);
-      for (let time = 0; time < 2; time++) await service.call("POST", "/share/get-public-secret", null, { body: opening }); // the same view
+      for (let time = 0; time < 2; time++)
+        await service.call("POST", "/share/get-public-secret", null, { body: opening }); // the same view
       later(1_000);
       for (let time = 0; time < 2; time++) await service.call("DELETE", `/share/${link.shareId}`, person.token);
       later(1_000);
@@ -92,7 +100,13 @@ describe("what happens in an account", () => {
       later(1_000);
       await answerRequest(service, request, 500);
     });
-    expect(found.map(({ kind, secret }) => [kind, secret])).toEqual([["shared", tail(id)], ["share_opened", tail(id)], ["share_revoked", tail(id)], ["request_made", null], ["request_answered", null]]);
+    expect(found.map(({ kind, secret }) => [kind, secret])).toEqual([
+      ["shared", tail(id)],
+      ["share_opened", tail(id)],
+      ["share_revoked", tail(id)],
+      ["request_made", null],
+      ["request_answered", null],
+    ]);
   });
 
   it("is noted: starting anew, its end, a changed profile; and no setting of mails", async () => {
@@ -101,10 +115,13 @@ describe("what happens in an account", () => {
     const found = await during(person, async () => {
       await service.call("POST", "/user/start-anew", person.token);
       later(1_000);
-      for (let time = 0; time < 2; time++) await service.call("DELETE", "/user/start-anew?reason=objected", person.token);
+      for (let time = 0; time < 2; time++)
+        await service.call("DELETE", "/user/start-anew?reason=objected", person.token);
       later(1_000);
       await service.call("POST", "/user/me", person.token, { body: { contact_email: "new@example.org" } });
-      await service.call("POST", "/user/me", person.token, { body: { contact_email: "new@example.org", notifications: { rehearsal: false } } });
+      await service.call("POST", "/user/me", person.token, {
+        body: { contact_email: "new@example.org", notifications: { rehearsal: false } },
+      });
     });
     expect(found.map(({ kind }) => kind)).toEqual(["anew_asked", "anew_ended", "profile_changed"]);
   });
@@ -113,10 +130,17 @@ describe("what happens in an account", () => {
     const person = await service.signIn();
     const { id } = await keepSecret(service, person);
     const found = await during(person, async () => {
-      expect((await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { id, base: 7 }).body })).status).toBe(409);
+      expect(
+        (
+          await service.call("POST", "/secrets/store", person.token, {
+            body: buildSecret(person, { id, base: 7 }).body,
+          })
+        ).status,
+      ).toBe(409);
       const link = await keepShare(service, person, id, { max_views: 1 });
       later(1_000);
-      for (let time = 0; time < 3; time++) await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) });
+      for (let time = 0; time < 3; time++)
+        await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) });
     });
     expect(found.map(({ kind }) => kind)).toEqual(["shared", "share_opened"]);
   });
@@ -131,7 +155,8 @@ describe("what happens in an account", () => {
     const link = await keepShare(service, person, id, { version: 2 });
     await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) });
     expect(noting).toHaveLength(5);
-    for (const text of noting) expect(text).toMatch(/^with "noted" as \(insert into "activity".*\) update "(accounts|shares)"/s);
+    for (const text of noting)
+      expect(text).toMatch(/^with "noted" as \(insert into "activity".*\) update "(accounts|shares)"/s);
   });
 
   it("does not fill up by a link that is opened all the time", async () => {
@@ -139,7 +164,10 @@ describe("what happens in an account", () => {
     const { id } = await keepSecret(service, person);
     const link = await keepShare(service, person, id, { max_views: 1_000 });
     const openOften = async (times: number): Promise<void> => {
-      for (let time = 0; time < times; time++) expect((await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) })).status).toBe(200);
+      for (let time = 0; time < times; time++)
+        expect((await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) })).status).toBe(
+          200,
+        );
     };
     expect(await during(person, () => openOften(25))).toHaveLength(20);
     later(3_600_001);
@@ -173,7 +201,10 @@ describe("GET /user/activity", () => {
 
   it.each(["?topic=others", "?limit=0", "?limit=101", "?before=x", "?more=1"])("refuses %s", async (query) => {
     const person = await service.signIn();
-    expect(await service.call("GET", `/user/activity${query}`, person.token)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await service.call("GET", `/user/activity${query}`, person.token)).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
   });
 
   it("forgets what is 90 days old", async () => {

@@ -4,7 +4,10 @@ import { v7 as uuidv7 } from "uuid";
 import type { Tx } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
 
-/** Something that happened, for the account's owner to read: no share id, no whole address, nothing that was typed or sealed. */
+/**
+ * Something that happened, for the account's owner to read: no share id, no whole address, nothing
+ * that was typed or sealed.
+ */
 export interface Noted {
   readonly kind: ActivityKind;
   /** Id of the secret that it is about; its end is kept. */
@@ -20,7 +23,10 @@ export interface Happened {
   readonly now: Date;
 }
 
-/** In the transaction of what happened. Where a statement of it changes the account's row anyway, {@link noting} goes with that one. */
+/**
+ * In the transaction of what happened. Where a statement of it changes the account's row anyway,
+ * {@link noting} goes with that one.
+ */
 export async function note(tx: Tx, accountId: string, noted: readonly Noted[], now: Date): Promise<void> {
   if (noted.length > 0) await tx.insert(activity).values(noted.map((one) => rowOf(accountId, one, now)));
 }
@@ -33,6 +39,19 @@ export function noting(tx: Tx, accountId: string, { noted, now }: Happened) {
 /** Random digits: the first ones of a UUIDv7 are its time. */
 const shortId = (id: string): string => id.replaceAll("-", "").slice(-8);
 
-function rowOf(accountId: string, { kind, secretId, count = 1, device = null, address = null }: Noted, now: Date): typeof activity.$inferInsert {
-  return { accountId, id: uuidv7({ msecs: now.getTime() }), kind, count, secret: secretId === undefined ? null : shortId(secretId), device, address, at: now };
+function rowOf(
+  accountId: string,
+  { kind, secretId, count = 1, device = null, address = null }: Noted,
+  now: Date,
+): typeof activity.$inferInsert {
+  return {
+    accountId,
+    id: uuidv7({ msecs: now.getTime() }),
+    kind,
+    count,
+    secret: secretId === undefined ? null : shortId(secretId),
+    device,
+    address,
+    at: now,
+  };
 }

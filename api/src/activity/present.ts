@@ -4,6 +4,14 @@ import type { ActivityRow } from "./queries.ts";
 
 /** @param limit of the page: a full one has a next one. */
 export function presentActivity(rows: readonly ActivityRow[], limit: number): Activity {
-  const entries = rows.map(({ id, at, kind, count, secret, device, address }) => ({ id, at: at.toISOString(), kind: ActivityKind.parse(kind), count, secret, device, address }));
+  const entries = rows.map(({ id, at, kind, count, secret, device, address }) => ({
+    id,
+    at: at.toISOString(),
+    kind: ActivityKind.parse(kind),
+    count,
+    secret,
+    device,
+    address,
+  }));
   return { entries, next_cursor: rows.length < limit ? null : (entries.at(-1)?.id ?? null) };
 }

@@ -10,12 +10,20 @@ import type { OwnActivity } from "./policy.ts";
 export type ActivityRow = typeof activity.$inferSelect;
 
 /** Newest first, from before an entry on. */
-export function readActivity(db: Db, { accountId }: OwnActivity, { topic, before, limit }: z.output<typeof ActivityQuery>): Promise<ActivityRow[]> {
+export function readActivity(
+  db: Db,
+  { accountId }: OwnActivity,
+  { topic, before, limit }: z.output<typeof ActivityQuery>,
+): Promise<ActivityRow[]> {
   return db
     .select()
     .from(activity)
     .where(
-      and(eq(activity.accountId, accountId), before === undefined ? undefined : lt(activity.id, before), topic === undefined ? undefined : inArray(activity.kind, [...activityKinds[topic]])),
+      and(
+        eq(activity.accountId, accountId),
+        before === undefined ? undefined : lt(activity.id, before),
+        topic === undefined ? undefined : inArray(activity.kind, [...activityKinds[topic]]),
+      ),
     )
     .orderBy(desc(activity.id))
     .limit(limit);
@@ -28,7 +36,9 @@ export function dropOldActivity(db: Db, sweeping: Sweeping): Promise<void> {
   return forEachAccount(db, sweeping, { accountId, due }, (account) =>
     deleteInBatches(sweeping, (rows) => {
       const mine = and(eq(accountId, account), due);
-      return db.delete(activity).where(and(mine, inArray(id, db.select({ id }).from(activity).where(mine).limit(rows))));
+      return db
+        .delete(activity)
+        .where(and(mine, inArray(id, db.select({ id }).from(activity).where(mine).limit(rows))));
     }),
   );
 }

@@ -9,6 +9,9 @@ import { activitySchemas } from "./schema.ts";
 
 export const activityRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   app.get("/user/activity", { schema: activitySchemas.list, config: { access: "signed_in" } }, async (request) =>
-    presentActivity(await readActivity(services.db, activityPolicy(actorOf(request)), request.query), request.query.limit),
+    presentActivity(
+      await readActivity(services.db, activityPolicy(actorOf(request)), request.query),
+      request.query.limit,
+    ),
   );
 };

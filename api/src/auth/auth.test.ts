@@ -29,7 +29,12 @@ describe("POST /auth/token", () => {
     expect(certs.keys).toHaveLength(2);
     const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: certs.keys }), { algorithms: ["EdDSA"] });
     const claims = SessionClaims.parse(payload);
-    expect(claims).toMatchObject({ iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", auth_time: authTime });
+    expect(claims).toMatchObject({
+      iss: "http://localhost:3000/api",
+      aud: "relicario-portal",
+      vid: "relicario",
+      auth_time: authTime,
+    });
     expect(claims.exp - claims.iat).toBe(900);
     expect(decodeProtectedHeader(token).kid).toBe(certs.keys[0]?.kid);
 
@@ -62,10 +67,16 @@ describe("POST /auth/token", () => {
   it("gives another user name when the provider's is taken or cannot be one", async () => {
     await service.signIn("dora");
     const same = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
-    const mail = await exchange(await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }));
+    const mail = await exchange(
+      await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }),
+    );
     const script = await exchange(await service.issuer.accessToken("dora-4", { preferred_username: "josé" }));
     const long = await exchange(await service.issuer.accessToken("dora-5", { preferred_username: "a".repeat(40) }));
-    const names = await Promise.all([same, mail, script, long].map(async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"]));
+    const names = await Promise.all(
+      [same, mail, script, long].map(
+        async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"],
+      ),
+    );
     expect(names[0]).toMatch(/^DORA-[0-9a-f]{12}$/);
     for (const name of names.slice(1, 3)) expect(name).toMatch(/^user-[0-9a-f]{12}$/);
     expect(names[3]).toMatch(/^a{19}-[0-9a-f]{12}$/);
@@ -75,7 +86,9 @@ describe("POST /auth/token", () => {
     const former = await service.signIn("nora");
     await service.call("POST", "/user/me", former.token, { body: { user_name: "nora-2" } });
     const next = await exchange(await service.issuer.accessToken("nora-x", { preferred_username: "nora" }));
-    expect((await service.call("GET", "/user/me", String(next.body["token"]))).body["user_name"]).toMatch(/^nora-[0-9a-f]{12}$/);
+    expect((await service.call("GET", "/user/me", String(next.body["token"]))).body["user_name"]).toMatch(
+      /^nora-[0-9a-f]{12}$/,
+    );
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -123,14 +136,18 @@ describe("POST /auth/token", () => {
     ["a logout token", { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }, "logout+jwt"],
     ["another service's, for which this client asked", { aud: "other-api" }, "at+jwt"],
   ])("refuses a token that is no access token for this service: %s", async (_, claims, typ) => {
-    expect(await exchange(await service.issuer.accessToken("eva", claims, typ))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    expect(await exchange(await service.issuer.accessToken("eva", claims, typ))).toMatchObject({
+      status: 401,
+      body: { code: "token_invalid" },
+    });
   });
 
   it("takes an issuer with a slash at its end as it is written", async () => {
     const issuer = await startIssuer({ path: "/tenant/" });
     const alone = await startService({ IDP_AUTHORITY: issuer.issuer });
     try {
-      const ask = (token: string) => alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
+      const ask = (token: string) =>
+        alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
       expect((await ask(await issuer.accessToken("ana"))).status).toBe(200);
       const other = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
       expect(await ask(other)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
@@ -155,18 +172,28 @@ describe("POST /auth/token", () => {
 
   it("refuses unknown members, an empty body and a body that is no JSON", async () => {
     const token = await service.issuer.accessToken("gina");
-    expect(await exchange(token, "relicario", { more: 1 })).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await exchange(token, "relicario", { more: 1 })).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
     expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null)).toMatchObject({ status: 422 });
     expect(await service.call("POST", "/auth/token", null, { body: { token } })).toMatchObject({ status: 422 });
     const broken = { body: "{", headers: { "content-type": "application/json" } };
-    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, broken)).toMatchObject({ status: 400, body: { code: "bad_request" } });
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, broken)).toMatchObject({
+      status: 400,
+      body: { code: "bad_request" },
+    });
     const form = { body: "token=x", headers: { "content-type": "application/x-www-form-urlencoded" } };
-    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, form)).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, form)).toMatchObject({
+      status: 415,
+      body: { code: "unsupported_media_type" },
+    });
   });
 
   it("stops an address that asks too often and says when to come back", async () => {
     const remoteAddress = "198.51.100.7";
-    const ask = () => service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
+    const ask = () =>
+      service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
     const codes: (string | undefined)[] = [];
     let last = await ask();
     for (let count = 1; count < 605 && last.status === 401; count++) {
@@ -176,7 +203,9 @@ describe("POST /auth/token", () => {
     expect(codes.length).toBeGreaterThanOrEqual(300); // a window may have ended meanwhile
     expect(last).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
     expect(Number(last.headers["retry-after"])).toBeGreaterThan(0);
-    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } })).toMatchObject({ status: 401 });
+    expect(
+      await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } }),
+    ).toMatchObject({ status: 401 });
   });
 
   it("lets no token that was not verified, and no single person, fill the limit that everybody shares", async () => {
@@ -185,9 +214,15 @@ describe("POST /auth/token", () => {
       let host = 0;
       const ask = async (token: string) => {
         const remoteAddress = `198.51.100.${String((host += 1))}`;
-        return (await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })).status;
+        return (
+          await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })
+        ).status;
       };
-      for (const token of ["noise", await strict.issuer.forgedToken("ana"), await strict.issuer.accessToken("ana", { aud: "other-api" })]) {
+      for (const token of [
+        "noise",
+        await strict.issuer.forgedToken("ana"),
+        await strict.issuer.accessToken("ana", { aud: "other-api" }),
+      ]) {
         expect([await ask(token), await ask(token)]).toEqual([401, 401]);
       }
       const ana = await strict.issuer.accessToken("ana");
@@ -202,7 +237,9 @@ describe("POST /auth/token", () => {
   it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
     const alone = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
     try {
-      const answer = await alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "a.b.c" } });
+      const answer = await alone.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+        body: { token: "a.b.c" },
+      });
       expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
       expect((await alone.call("GET", "/auth/certs", null)).status).toBe(503);
     } finally {
@@ -230,7 +267,10 @@ describe("DELETE /auth/token", () => {
     const elsewhere = await service.signIn("hana");
     expect((await service.call("DELETE", "/auth/token", first)).status).toBe(204);
     for (const token of [first, second]) {
-      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+      expect(await service.call("GET", "/user/me", token)).toMatchObject({
+        status: 401,
+        body: { code: "token_invalid" },
+      });
     }
     expect((await service.call("GET", "/user/me", elsewhere.token)).status).toBe(200);
     const rows = await service.app.services.db.select().from(sessions).where(eq(sessions.providerSession, sid));
@@ -243,7 +283,9 @@ describe("DELETE /auth/token", () => {
     const answer = await exchange(old);
     await service.call("DELETE", "/auth/token", String(answer.body["token"]));
     expect(await exchange(old)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
-    expect((await exchange(await service.issuer.accessToken("ines", { ...claims, iat: inSeconds(1) }))).status).toBe(200);
+    expect((await exchange(await service.issuer.accessToken("ines", { ...claims, iat: inSeconds(1) }))).status).toBe(
+      200,
+    );
   });
 });
 
@@ -258,13 +300,16 @@ describe("token exchanges that overlap a sign-out", () => {
       const name = `overlap-${String(age)}-${String(round)}`;
       const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
       const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: inSeconds(-age) });
-      const exchange = (token: string) => service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
+      const exchange = (token: string) =>
+        service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
       const first = String((await exchange(await sign())).body["token"]);
       const tokens = await Promise.all(Array.from({ length: 12 }, sign));
       const before = tokens.slice(0, 8).map((token) => exchange(token));
       await Promise.race(before); // one is through, the others overlap
       const out = service.call("DELETE", "/auth/token", first);
-      const given = (await Promise.all([...before, out, ...tokens.slice(8).map((token) => exchange(token))])).filter(({ status }) => status === 200);
+      const given = (await Promise.all([...before, out, ...tokens.slice(8).map((token) => exchange(token))])).filter(
+        ({ status }) => status === 200,
+      );
       for (const { body } of given) {
         const { status } = await service.call("GET", "/user/me", String(body["token"]));
         if (status === 401) ended += 1;
@@ -281,7 +326,16 @@ describe("a session that two processes know", () => {
   const anotherProcess = () => {
     const { db, env, vendors } = service.app.services;
     const clock = { now: 0 };
-    const tokens = createSessionTokens({ keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID, elapsed: () => clock.now }, db, vendors);
+    const tokens = createSessionTokens(
+      {
+        keys: env.SESSION_KEYS.keys,
+        issuer: "http://localhost:3000/api",
+        audience: env.IDP_CLIENT_ID,
+        elapsed: () => clock.now,
+      },
+      db,
+      vendors,
+    );
     return { tokens, clock };
   };
 
@@ -291,7 +345,10 @@ describe("a session that two processes know", () => {
     await other.tokens.verify(person.token);
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
     expect((await service.call("DELETE", "/auth/token", person.token)).status).toBe(204);
-    expect(await service.call("GET", "/user/me", person.token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    expect(await service.call("GET", "/user/me", person.token)).toMatchObject({
+      status: 401,
+      body: { code: "token_invalid" },
+    });
     other.clock.now = knownMilliseconds - 1;
     await expect(other.tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
     other.clock.now = knownMilliseconds;
@@ -303,7 +360,8 @@ describe("a session that two processes know", () => {
     const person = await service.signIn();
     const { tokens } = anotherProcess();
     const { db } = service.app.services;
-    const setRevoked = (revokedAt: Date | null) => db.update(sessions).set({ revokedAt }).where(eq(sessions.accountId, person.userId));
+    const setRevoked = (revokedAt: Date | null) =>
+      db.update(sessions).set({ revokedAt }).where(eq(sessions.accountId, person.userId));
     await setRevoked(new Date());
     await expect(tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
     await setRevoked(null);
@@ -315,7 +373,21 @@ describe("a session that two processes know", () => {
     const { tokens } = anotherProcess();
     await tokens.verify(person.token);
     const { exp = 0 } = decodeJwt(person.token);
-    jest.useFakeTimers({ now: exp * 1_000, doNotFake: ["nextTick", "queueMicrotask", "setImmediate", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "clearImmediate", "performance", "hrtime"] });
+    jest.useFakeTimers({
+      now: exp * 1_000,
+      doNotFake: [
+        "nextTick",
+        "queueMicrotask",
+        "setImmediate",
+        "setTimeout",
+        "setInterval",
+        "clearTimeout",
+        "clearInterval",
+        "clearImmediate",
+        "performance",
+        "hrtime",
+      ],
+    });
     try {
       await expect(tokens.verify(person.token)).rejects.toMatchObject({ code: "token_expired" });
     } finally {
@@ -330,8 +402,15 @@ describe("a session token", () => {
     const [head = "", body = "", signature = ""] = person.token.split(".");
     const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
     const altered = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
-    for (const token of [`${head}.${altered}.${signature}`, await service.issuer.accessToken("eva"), `${head}.${body}.`]) {
-      expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    for (const token of [
+      `${head}.${altered}.${signature}`,
+      await service.issuer.accessToken("eva"),
+      `${head}.${body}.`,
+    ]) {
+      expect(await service.call("GET", "/user/me", token)).toMatchObject({
+        status: 401,
+        body: { code: "token_invalid" },
+      });
     }
     expect(await service.call("GET", "/user/me", null)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
   });
@@ -344,9 +423,20 @@ describe("a session token", () => {
     const { db, env, vendors } = service.app.services;
     const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
     const settings = { keys: env.SESSION_KEYS.keys, issuer: "http://localhost:3000/api", audience: env.IDP_CLIENT_ID };
-    const session = { accountId: sub, vendorId: vid, sessionId: sid, authTime: null, issuedAt: new Date(), expiresAt: new Date(inSeconds(60) * 1_000) };
-    const made = (more: Partial<typeof settings>) => createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
+    const session = {
+      accountId: sub,
+      vendorId: vid,
+      sessionId: sid,
+      authTime: null,
+      issuedAt: new Date(),
+      expiresAt: new Date(inSeconds(60) * 1_000),
+    };
+    const made = (more: Partial<typeof settings>) =>
+      createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
     expect((await service.call("GET", "/user/me", await made({}))).status).toBe(200);
-    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({
+      status: 401,
+      body: { code: "token_invalid" },
+    });
   });
 });

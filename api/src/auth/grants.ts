@@ -6,7 +6,14 @@ import { z } from "zod";
 
 const Grant = z.discriminatedUnion("for", [
   /** To download what a share showed when a view of it was claimed. */
-  z.object({ for: z.literal("share"), account: Id, share: ShareId, claim: ShareId, version: z.int(), opened_by: Id.nullable() }),
+  z.object({
+    for: z.literal("share"),
+    account: Id,
+    share: ShareId,
+    claim: ShareId,
+    version: z.int(),
+    opened_by: Id.nullable(),
+  }),
   /** To download the answer to a request, for its owner. */
   z.object({ for: z.literal("request"), account: Id, request: RequestId, answer: Id }),
   /** To send one answer to a request. */
@@ -18,8 +25,9 @@ export type Grant = z.infer<typeof Grant>;
 export type GrantOf<K extends Grant["for"]> = Extract<Grant, { for: K }>;
 
 /**
- * Tokens that let their holder do one thing, given to people who need no session: a JWT (HS256) of the service to itself.
- * `account` is the account whose rows it is about. What it is about may be over before its time: the rows are asked each time.
+ * Tokens that let their holder do one thing, given to people who need no session: a JWT (HS256) of
+ * the service to itself. `account` is the account whose rows it is about. What it is about may be
+ * over before its time: the rows are asked each time.
  */
 export interface Grants {
   give(grant: Grant, expiresAt: Date): Promise<string>;
@@ -36,10 +44,16 @@ const typ = "relicario-grant+jwt";
 export function createGrants(recordKey: Buffer, now: () => Date): Grants {
   const key = createHmac("sha256", recordKey).update("relicario/grants").digest();
   return {
-    give: (grant, expiresAt) => new SignJWT(grant).setProtectedHeader({ alg: "HS256", typ }).setExpirationTime(expiresAt).sign(key),
+    give: (grant, expiresAt) =>
+      new SignJWT(grant).setProtectedHeader({ alg: "HS256", typ }).setExpirationTime(expiresAt).sign(key),
     async read(token, ...kinds) {
       try {
-        const { payload } = await jwtVerify(token, key, { algorithms: ["HS256"], typ, requiredClaims: ["exp"], currentDate: now() });
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: ["HS256"],
+          typ,
+          requiredClaims: ["exp"],
+          currentDate: now(),
+        });
         const grant = Grant.parse(payload);
         return isFor(grant, kinds) ? grant : null;
       } catch {

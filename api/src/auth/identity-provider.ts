@@ -5,7 +5,11 @@ import type { Env } from "../env.ts";
 import { Problem } from "../http/problem.ts";
 
 /** What the service takes from the provider's access token. Times in seconds since 1970. */
-const plainText = z.string().min(1).max(255).regex(/^\P{C}+$/u); // no control characters: a database refuses some
+const plainText = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^\P{C}+$/u); // no control characters: a database refuses some
 const AccessToken = z.looseObject({
   sub: plainText,
   iss: z.string(),
@@ -30,7 +34,10 @@ export interface ProvenIdentity {
 }
 
 export interface IdentityProvider {
-  /** @throws Problem `token_invalid`, `token_expired`, or `service_unavailable` when the provider's keys cannot be had. */
+  /**
+   * @throws Problem `token_invalid`, `token_expired`, or `service_unavailable` when the provider's
+   *   keys cannot be had.
+   */
   prove(accessToken: string): Promise<ProvenIdentity>;
   keys(): Promise<JSONWebKeySet>;
 }
@@ -59,7 +66,8 @@ export function createIdentityProvider(settings: Settings): IdentityProvider {
     async prove(accessToken) {
       const found = await keySetOnce();
       const { claims, header } = await verify(accessToken, found, settings.IDP_AUTHORITY);
-      if (!isMeantForUs(claims, header, settings)) throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
+      if (!isMeantForUs(claims, header, settings))
+        throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
       return {
         issuer: claims.iss,
         subject: claims.sub,
@@ -81,9 +89,18 @@ export function createIdentityProvider(settings: Settings): IdentityProvider {
   };
 }
 
-async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSet>, issuer: string): Promise<{ claims: z.infer<typeof AccessToken>; header: JWTHeaderParameters }> {
+async function verify(
+  token: string,
+  keySet: ReturnType<typeof createRemoteJWKSet>,
+  issuer: string,
+): Promise<{ claims: z.infer<typeof AccessToken>; header: JWTHeaderParameters }> {
   try {
-    const { payload, protectedHeader: header } = await jwtVerify(token, keySet, { issuer, algorithms, clockTolerance: 5, requiredClaims: ["exp", "iat", "sub"] });
+    const { payload, protectedHeader: header } = await jwtVerify(token, keySet, {
+      issuer,
+      algorithms,
+      clockTolerance: 5,
+      requiredClaims: ["exp", "iat", "sub"],
+    });
     return { claims: AccessToken.parse(payload), header };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw new Problem("token_expired", { cause });
@@ -96,17 +113,24 @@ async function verify(token: string, keySet: ReturnType<typeof createRemoteJWKSe
 function isOurRefusal(cause: unknown): boolean {
   if (cause instanceof z.ZodError) return true;
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
-  return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC"; // generic: the provider answered no 200
+  // generic: the provider answered no 200
+  return cause instanceof errors.JOSEError && cause.code !== "ERR_JOSE_GENERIC";
 }
 
 /**
- * An access token that names this service as its audience, or this portal's client as the party that it was given to.
+ * An access token that names this service as its audience, or this portal's client as the party
+ * that it was given to.
  *
- * What an access token is: RFC 9068 says it in the header (`at+jwt`), Keycloak in the payload (`Bearer`; its others are
- * `ID`, `Refresh` and more). Of providers that say neither, the audience tells: that of an ID token names the client.
- * The party alone is enough only where no other service is named: such a token would be that service's to pass on.
+ * What an access token is: RFC 9068 says it in the header (`at+jwt`), Keycloak in the payload
+ * (`Bearer`; its others are `ID`, `Refresh` and more). Of providers that say neither, the audience
+ * tells: that of an ID token names the client. The party alone is enough only where no other
+ * service is named: such a token would be that service's to pass on.
  */
-function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, header: JWTHeaderParameters, { IDP_AUDIENCE, IDP_CLIENT_ID }: Settings): boolean {
+function isMeantForUs(
+  { aud, azp, typ }: z.infer<typeof AccessToken>,
+  header: JWTHeaderParameters,
+  { IDP_AUDIENCE, IDP_CLIENT_ID }: Settings,
+): boolean {
   const headerType = header.typ?.toLowerCase().replace(/^application\//, "") ?? "jwt";
   if (!["jwt", "at+jwt"].includes(headerType)) return false;
   if (typ !== undefined && typ !== "Bearer") return false;
@@ -118,14 +142,19 @@ function isMeantForUs({ aud, azp, typ }: z.infer<typeof AccessToken>, header: JW
   return forUs || (azp === IDP_CLIENT_ID && audience.every((one) => one === keycloaksOwn));
 }
 
-/** Keycloak's account pages: the audience of its access tokens as long as nothing else is set up. */
+/**
+ * Keycloak's account pages: the audience of its access tokens as long as nothing else is set up.
+ */
 const keycloaksOwn = "account";
 
 async function jwksAddress({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
   if (IDP_JWKS_URL !== undefined) return new URL(IDP_JWKS_URL);
   try {
     const base = IDP_AUTHORITY.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
-    const response = await fetch(`${base}/.well-known/openid-configuration`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
+    const response = await fetch(`${base}/.well-known/openid-configuration`, {
+      signal: AbortSignal.timeout(5_000),
+      redirect: "error",
+    });
     if (!response.ok) throw new Error(`discovery answered ${String(response.status)}`);
     const { issuer, jwks_uri } = Discovery.parse(await response.json());
     if (issuer !== IDP_AUTHORITY) throw new Error("discovery names another issuer");

@@ -20,8 +20,15 @@ export interface Before {
   readonly closedAt: Date | null;
 }
 
-/** A session may begin while the operator keeps the account open, with a token from after the last sign-out, and after another session closed this one. */
-export function sessionPolicy({ lockedAt }: { readonly lockedAt: Date | null }, { issuedAt, authTime }: ProvenIdentity, { signedOutAt, closedAt }: Before): void {
+/**
+ * A session may begin while the operator keeps the account open, with a token from after the last
+ * sign-out, and after another session closed this one.
+ */
+export function sessionPolicy(
+  { lockedAt }: { readonly lockedAt: Date | null },
+  { issuedAt, authTime }: ProvenIdentity,
+  { signedOutAt, closedAt }: Before,
+): void {
   if (lockedAt !== null) throw new Problem("forbidden", { detail: "the account is locked" });
   if (signedOutAt !== null && issuedAt <= seconds(signedOutAt)) throw new Problem("token_invalid");
   if (closedAt !== null && (authTime === null || authTime <= seconds(closedAt))) throw new Problem("token_invalid");

@@ -19,10 +19,12 @@ import { sessionPolicy, type Before, type OwnSession } from "./policy.ts";
  * Both begin by locking the account's row, so they take turns:
  *
  * 1. An exchange that comes first leaves a session, which the sign-out ends.
- * 2. A sign-out that comes first leaves the time at which the provider's session was left; the exchange refuses a token
- *    that is not younger. Tokens tell whole seconds: one of the same second counts as older.
- * 3. Whoever ends a sign-in from elsewhere does not trust who has it: that one gets younger tokens from the provider by itself.
- *    So those count again only from a sign-in at the provider after that (`auth_time`); where it does not say, never.
+ * 2. A sign-out that comes first leaves the time at which the provider's session was left; the
+ *    exchange refuses a token that is not younger. Tokens tell whole seconds: one of the same
+ *    second counts as older.
+ * 3. Whoever ends a sign-in from elsewhere does not trust who has it: that one gets younger tokens
+ *    from the provider by itself. So those count again only from a sign-in at the provider after
+ *    that (`auth_time`); where it does not say, never.
  */
 
 export interface StoredSession {
@@ -42,27 +44,48 @@ export interface Exchange extends Circumstances {
 const day = 86_400_000;
 
 /**
- * Begins a session of this identity's account at this vendor; the account is made when there is none.
+ * Begins a session of this identity's account at this vendor; the account is made when there is
+ * none.
  *
- * @throws Problem `forbidden` when the operator locked the account, `token_invalid` when its person signed out since, or ended the
- * provider's session from elsewhere and did not sign in since.
+ * @throws Problem `forbidden` when the operator locked the account, `token_invalid` when its person
+ *   signed out since, or ended the provider's session from elsewhere and did not sign in since.
  */
-export async function beginSession(tx: Tx, identity: ProvenIdentity, { vendorId, lifeSeconds, caller, ...when }: Exchange, mailer: Mailer): Promise<StoredSession> {
+export async function beginSession(
+  tx: Tx,
+  identity: ProvenIdentity,
+  { vendorId, lifeSeconds, caller, ...when }: Exchange,
+  mailer: Mailer,
+): Promise<StoredSession> {
   const { providerSession, authTime } = identity;
   const accountId = await accountOf(tx, vendorId, identity);
-  const [account] = await tx.select({ username: accounts.username, lockedAt: accounts.lockedAt }).from(accounts).where(eq(accounts.id, accountId)).for("update");
+  const [account] = await tx
+    .select({ username: accounts.username, lockedAt: accounts.lockedAt })
+    .from(accounts)
+    .where(eq(accounts.id, accountId))
+    .for("update");
   if (account === undefined) throw new Error("an identity without its account");
   const before = await readBefore(tx, accountId, providerSession);
   sessionPolicy(account, identity, before);
-  if (account.username !== identity.username) await tx.update(accounts).set({ username: identity.username }).where(eq(accounts.id, accountId));
+  if (account.username !== identity.username)
+    await tx.update(accounts).set({ username: identity.username }).where(eq(accounts.id, accountId));
 
   const issuedAt = new Date();
   const session = { id: uuidv7(), accountId, issuedAt, expiresAt: new Date(issuedAt.getTime() + lifeSeconds * 1_000) };
   const signedInAt = authTime === null ? null : new Date(authTime * 1_000);
   await tx.insert(sessions).values({ ...session, ...caller, providerSession, signedInAt, createdAt: issuedAt });
-  // Rows of the account that ended a day ago go, the last one of a provider's session later: it is listed, or keeps it closed.
-  const replaced = providerSession === null ? isNull(sessions.providerSession) : or(isNull(sessions.providerSession), and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)));
-  const old = or(and(replaced, lt(sessions.expiresAt, new Date(issuedAt.getTime() - day))), lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionDays * day)));
+  // Rows of the account that ended a day ago go, the last one of a provider's session later: it is
+  // listed, or keeps it closed.
+  const replaced =
+    providerSession === null
+      ? isNull(sessions.providerSession)
+      : or(
+          isNull(sessions.providerSession),
+          and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)),
+        );
+  const old = or(
+    and(replaced, lt(sessions.expiresAt, new Date(issuedAt.getTime() - day))),
+    lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionDays * day)),
+  );
   await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), old));
   if (!before.known) await noteSignIn(tx, accountId, caller, mailer, when);
   return session;
@@ -71,8 +94,17 @@ export async function beginSession(tx: Tx, identity: ProvenIdentity, { vendorId,
 /** Sign-ins that are compared with a new one. */
 const comparedSignIns = 200;
 
-/** What a person would not know themselves again in is told by mail, but for the first sign-in of an account. */
-async function noteSignIn(tx: Tx, accountId: string, caller: CallerFacts, mailer: Mailer, when: Circumstances): Promise<void> {
+/**
+ * What a person would not know themselves again in is told by mail, but for the first sign-in of an
+ * account.
+ */
+async function noteSignIn(
+  tx: Tx,
+  accountId: string,
+  caller: CallerFacts,
+  mailer: Mailer,
+  when: Circumstances,
+): Promise<void> {
   const earlier = await tx
     .select({ device: activity.device, address: activity.address })
     .from(activity)
@@ -80,12 +112,16 @@ async function noteSignIn(tx: Tx, accountId: string, caller: CallerFacts, mailer
     .orderBy(desc(activity.id))
     .limit(comparedSignIns);
   const isKnown = earlier.some(({ device, address }) => device === caller.device && address === caller.address);
-  if (isKnown && caller.device === null) return; // a program: the provider names no session, and each exchange would be one
+  // a program: the provider names no session, and each exchange would be one
+  if (isKnown && caller.device === null) return;
   await note(tx, accountId, [{ kind: "signed_in", ...caller }], when.now);
   if (!isKnown && earlier.length > 0) await mailer.queue(tx, accountId, "new_device", when);
 }
 
-/** The account of this identity at this vendor, made when there is none: two exchanges at once make one. */
+/**
+ * The account of this identity at this vendor, made when there is none: two exchanges at once make
+ * one.
+ */
 async function accountOf(tx: Tx, vendorId: string, identity: ProvenIdentity): Promise<string> {
   const known = await findAccount(tx, vendorId, identity);
   if (known !== null) return known;
@@ -113,10 +149,14 @@ async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: Proven
   return row?.accountId ?? null;
 }
 
-/** The provider's name where it can be a user name and is free, else one made of the account's id. */
+/**
+ * The provider's name where it can be a user name and is free, else one made of the account's id.
+ */
 async function firstUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
   const tail = accountId.replaceAll("-", "").slice(-12);
-  const wishes = [username, `${username.slice(0, 19)}-${tail}`, `user-${tail}`].filter((name) => userNamePattern.test(name));
+  const wishes = [username, `${username.slice(0, 19)}-${tail}`, `user-${tail}`].filter((name) =>
+    userNamePattern.test(name),
+  );
   for (const name of wishes) {
     if (await claimUserName(tx, { vendorId, name }, accountId, new Date())) return name;
   }
@@ -129,7 +169,11 @@ async function readBefore(tx: Tx, accountId: string, providerSession: string | n
     .select({ revokedAt: sessions.revokedAt, closedAt: sessions.closedAt })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSession, providerSession)));
-  return { known: rows.length > 0, signedOutAt: latest(rows.map(({ revokedAt }) => revokedAt)), closedAt: latest(rows.map(({ closedAt }) => closedAt)) };
+  return {
+    known: rows.length > 0,
+    signedOutAt: latest(rows.map(({ revokedAt }) => revokedAt)),
+    closedAt: latest(rows.map(({ closedAt }) => closedAt)),
+  };
 }
 
 function latest(dates: readonly (Date | null)[]): Date | null {
@@ -142,12 +186,25 @@ export async function endSession(tx: Tx, { accountId, sessionId }: OwnSession): 
   await lockAccount(tx, accountId);
   await tx
     .update(sessions)
-    .set({ revokedAt: new Date() }) // now, not when the call came: tokens of an exchange that went before are not younger
-    .where(and(eq(sessions.accountId, accountId), sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null)));
+    // Now, not when the call came: tokens of an exchange that went before are not younger.
+    .set({ revokedAt: new Date() })
+    .where(
+      and(
+        eq(sessions.accountId, accountId),
+        sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null),
+      ),
+    );
 }
 
-/** The provider's session that a session came from; null when it named none, undefined when there is no such session, or it ended. */
-export async function providerSessionOf(tx: Tx, accountId: string, sessionId: string): Promise<string | null | undefined> {
+/**
+ * The provider's session that a session came from; null when it named none, undefined when there is
+ * no such session, or it ended.
+ */
+export async function providerSessionOf(
+  tx: Tx,
+  accountId: string,
+  sessionId: string,
+): Promise<string | null | undefined> {
   const [row] = await tx
     .select({ providerSession: sessions.providerSession })
     .from(sessions)

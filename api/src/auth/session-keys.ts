@@ -2,7 +2,10 @@ import { z } from "zod";
 
 const b64u32 = z.string().regex(/^[A-Za-z0-9_-]{43}$/, "holds a key that is not 32 bytes in base64url");
 
-/** A private Ed25519 key as JWK. The first of `SESSION_KEYS` signs; all of them verify, so that rotation breaks nobody. */
+/**
+ * A private Ed25519 key as JWK. The first of `SESSION_KEYS` signs; all of them verify, so that
+ * rotation breaks nobody.
+ */
 export const ed25519PrivateJwk = z.object({
   kty: z.literal("OKP", "holds a key that is not OKP"),
   crv: z.literal("Ed25519", "holds a key that is not Ed25519"),

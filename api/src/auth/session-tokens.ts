@@ -8,7 +8,9 @@ import { Problem } from "../http/problem.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import type { SessionKey } from "./session-keys.ts";
 
-/** Who calls, once the session token was checked. Policies of the resources decide what that allows. */
+/**
+ * Who calls, once the session token was checked. Policies of the resources decide what that allows.
+ */
 export interface Actor {
   readonly accountId: string;
   readonly vendorId: string;
@@ -26,7 +28,10 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** The product's own session token: a JWT (EdDSA), bound to account and vendor, good only while its row is not revoked. */
+/**
+ * The product's own session token: a JWT (EdDSA), bound to account and vendor, good only while its
+ * row is not revoked.
+ */
 export interface SessionTokens {
   /** For `GET /auth/token-certs`. */
   readonly publicKeys: readonly { kid: string; alg: "EdDSA"; kty: "OKP"; crv: "Ed25519"; x: string }[];
@@ -34,19 +39,24 @@ export interface SessionTokens {
   /**
    * A session that another process revoked may pass for {@link knownMilliseconds} more.
    *
-   * @throws Problem `token_expired`, `token_invalid` (not ours, altered, revoked), `vendor_disabled`.
+   * @throws Problem `token_expired`, `token_invalid` (not ours, altered, revoked),
+   *   `vendor_disabled`.
    */
   verify(token: string): Promise<Actor>;
   /** Sessions of this account were revoked: their next calls ask the database. */
   forget(accountId: string): void;
 }
 
-/** How long what the database said of a session counts. Revocation holds everywhere within a second. */
+/**
+ * How long what the database said of a session counts. Revocation holds everywhere within a second.
+ */
 export const knownMilliseconds = 500;
 /** Tokens, and sessions, that a process remembers; the oldest give way. */
 const mostKnown = 10_000;
 
-/** What the database says of a session, asked at `askedAt` (milliseconds of the monotonic clock). */
+/**
+ * What the database says of a session, asked at `askedAt` (milliseconds of the monotonic clock).
+ */
 interface KnownSession {
   readonly accountId: string;
   readonly askedAt: number;
@@ -66,7 +76,11 @@ export interface SessionTokenSettings {
   readonly elapsed?: () => number;
 }
 
-export function createSessionTokens({ keys, issuer, audience, elapsed = () => performance.now() }: SessionTokenSettings, db: Db, vendors: Vendors): SessionTokens {
+export function createSessionTokens(
+  { keys, issuer, audience, elapsed = () => performance.now() }: SessionTokenSettings,
+  db: Db,
+  vendors: Vendors,
+): SessionTokens {
   const [current] = keys;
   if (current === undefined) throw new Error("no session key");
   const publicKeys = keys.map(({ kid, kty, crv, x }) => ({ kid, alg: "EdDSA" as const, kty, crv, x }));
@@ -101,7 +115,8 @@ export function createSessionTokens({ keys, issuer, audience, elapsed = () => pe
       return { accountId: claims.sub, vendorId: claims.vid, sessionId: claims.sid, authTime: claims.auth_time ?? null };
     },
     forget(accountId) {
-      for (const [sessionId, known] of sessionsKnown) if (known.accountId === accountId) sessionsKnown.delete(sessionId);
+      for (const [sessionId, known] of sessionsKnown)
+        if (known.accountId === accountId) sessionsKnown.delete(sessionId);
     },
   };
 
@@ -140,7 +155,13 @@ export function createSessionTokens({ keys, issuer, audience, elapsed = () => pe
 
   async function verified(token: string): Promise<SessionClaims> {
     try {
-      const { payload } = await jwtVerify(token, keySet, { algorithms: ["EdDSA"], typ: tokenType, issuer, audience, requiredClaims: ["sub", "vid", "sid", "iat", "exp"] });
+      const { payload } = await jwtVerify(token, keySet, {
+        algorithms: ["EdDSA"],
+        typ: tokenType,
+        issuer,
+        audience,
+        requiredClaims: ["sub", "vid", "sid", "iat", "exp"],
+      });
       return SessionClaims.parse(payload);
     } catch (cause) {
       const code = cause instanceof errors.JWTExpired ? "token_expired" : "token_invalid";

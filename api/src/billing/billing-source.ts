@@ -19,12 +19,18 @@ const callSeconds = 5;
 const maxBytes = 512 * 1024;
 
 /**
- * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as a bearer token; 404 where it knows none. Anything else is
- * a folder with `<account id>.json`, for development. Without one nobody is billed.
+ * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as a bearer token; 404 where
+ * it knows none. Anything else is a folder with `<account id>.json`, for development. Without one
+ * nobody is billed.
  */
-export function createBillingSource({ BILLING_URL, BILLING_TOKEN }: Pick<Env, "BILLING_URL" | "BILLING_TOKEN">): BillingSource {
+export function createBillingSource({
+  BILLING_URL,
+  BILLING_TOKEN,
+}: Pick<Env, "BILLING_URL" | "BILLING_TOKEN">): BillingSource {
   if (BILLING_URL === undefined) return { read: () => Promise.resolve(null) };
-  return /^https?:\/\//.test(BILLING_URL) ? overHttp(BILLING_URL.replace(/\/+$/, ""), BILLING_TOKEN) : inFolder(BILLING_URL.startsWith("file://") ? fileURLToPath(BILLING_URL) : BILLING_URL);
+  return /^https?:\/\//.test(BILLING_URL)
+    ? overHttp(BILLING_URL.replace(/\/+$/, ""), BILLING_TOKEN)
+    : inFolder(BILLING_URL.startsWith("file://") ? fileURLToPath(BILLING_URL) : BILLING_URL);
 }
 
 function overHttp(url: string, token: string | undefined): BillingSource {
@@ -32,7 +38,11 @@ function overHttp(url: string, token: string | undefined): BillingSource {
   return {
     async read(accountId) {
       try {
-        const response = await fetch(`${url}/${accountId}`, { headers, redirect: "error", signal: AbortSignal.timeout(callSeconds * 1_000) });
+        const response = await fetch(`${url}/${accountId}`, {
+          headers,
+          redirect: "error",
+          signal: AbortSignal.timeout(callSeconds * 1_000),
+        });
         if (response.status === 404) return null;
         if (!response.ok) throw new Error(`the billing system answered ${String(response.status)}`);
         return parse(await limitedText(response));
@@ -60,10 +70,16 @@ function inFolder(path: string): BillingSource {
   };
 }
 
-/** The newest invoice first, whatever order they came in. @throws Error for anything but a {@link BillingRecord} */
+/**
+ * The newest invoice first, whatever order they came in. @throws Error for anything but a {@link
+ * BillingRecord}
+ */
 function parse(text: string): BillingRecord {
   const record = BillingRecord.parse(JSON.parse(text));
-  return { ...record, invoices: record.invoices.toSorted((one, other) => other.issued_at.localeCompare(one.issued_at)) };
+  return {
+    ...record,
+    invoices: record.invoices.toSorted((one, other) => other.issued_at.localeCompare(one.issued_at)),
+  };
 }
 
 async function limitedText(response: Response): Promise<string> {

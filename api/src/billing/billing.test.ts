@@ -6,8 +6,19 @@ import { join } from "node:path";
 import { startService, type TestService } from "../testing/service.ts";
 import type { Person } from "../testing/person.ts";
 
-const invoice = (id: string, issuedAt: string) => ({ id, number: `2026-${id}`, issued_at: issuedAt, amount: "12.10", currency: "EUR", state: "paid", href: `https://billing.example.org/${id}` });
-const record = { plan: "family", invoices: [invoice("1", "2026-09-01T00:00:00.000Z"), invoice("2", "2026-10-01T00:00:00.000Z")] };
+const invoice = (id: string, issuedAt: string) => ({
+  id,
+  number: `2026-${id}`,
+  issued_at: issuedAt,
+  amount: "12.10",
+  currency: "EUR",
+  state: "paid",
+  href: `https://billing.example.org/${id}`,
+});
+const record = {
+  plan: "family",
+  invoices: [invoice("1", "2026-09-01T00:00:00.000Z"), invoice("2", "2026-10-01T00:00:00.000Z")],
+};
 const billing = async (service: TestService, { token }: Person) => service.call("GET", "/user/billing", token);
 
 describe("GET /user/billing", () => {
@@ -24,19 +35,29 @@ describe("GET /user/billing", () => {
 
   it("is the free plan and no invoices, with what is used, for whom the operator's system does not know", async () => {
     const { body } = await billing(service, await service.signIn());
-    expect(body).toEqual({ plan: "free", use: { storage_quota: 10 * 1024 ** 3, storage_used: 0, secrets: 0, shares: 0 }, invoices: [] });
+    expect(body).toEqual({
+      plan: "free",
+      use: { storage_quota: 10 * 1024 ** 3, storage_used: 0, secrets: 0, shares: 0 },
+      invoices: [],
+    });
   });
 
   it("is what stands in the account's file, the newest invoice first", async () => {
     const [person, other] = [await service.signIn(), await service.signIn()];
     await writeFile(join(folder, `${person.userId}.json`), JSON.stringify(record));
-    expect((await billing(service, person)).body).toMatchObject({ plan: "family", invoices: [{ id: "2" }, { id: "1" }] });
+    expect((await billing(service, person)).body).toMatchObject({
+      plan: "family",
+      invoices: [{ id: "2" }, { id: "1" }],
+    });
     expect((await billing(service, other)).body).toMatchObject({ plan: "free", invoices: [] });
   });
 
   it.each([
     ["no JSON", "{"],
-    ["an address that is no https", JSON.stringify({ ...record, invoices: [{ ...record.invoices[0], href: "javascript:alert(1)" }] })],
+    [
+      "an address that is no https",
+      JSON.stringify({ ...record, invoices: [{ ...record.invoices[0], href: "javascript:alert(1)" }] }),
+    ],
     ["an amount in words", JSON.stringify({ ...record, invoices: [{ ...record.invoices[0], amount: "twelve" }] })],
     ["a member that nobody knows", JSON.stringify({ ...record, card: "4111" })],
   ])("passes nothing on of a record with %s", async (_, text) => {
@@ -60,7 +81,10 @@ describe("an operator's billing system over HTTP", () => {
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
-    service = await startService({ BILLING_URL: `http://127.0.0.1:${String(address.port)}/accounts/`, BILLING_TOKEN: "a token of the operator" });
+    service = await startService({
+      BILLING_URL: `http://127.0.0.1:${String(address.port)}/accounts/`,
+      BILLING_TOKEN: "a token of the operator",
+    });
   });
   afterAll(async () => {
     await service.stop();

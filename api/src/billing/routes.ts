@@ -14,9 +14,13 @@ export const billingRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
   const source = createBillingSource(env);
   const readAccount = createAccountReader(db);
 
-  app.get("/user/billing", { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateRules.billing] } }, async (request) => {
-    const own = accountPolicy(actorOf(request));
-    const [counted, record] = await Promise.all([readAccount(own, now()), source.read(own.accountId)]);
-    return presentBilling(counted, vendors.require(own.vendorId), record);
-  });
+  app.get(
+    "/user/billing",
+    { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateRules.billing] } },
+    async (request) => {
+      const own = accountPolicy(actorOf(request));
+      const [counted, record] = await Promise.all([readAccount(own, now()), source.read(own.accountId)]);
+      return presentBilling(counted, vendors.require(own.vendorId), record);
+    },
+  );
 };

@@ -9,19 +9,25 @@ export type { Tx } from "./transaction.ts";
 
 export interface DatabaseSettings {
   readonly url: string;
-  /** How long a statement may take, in seconds. A lock and a connection are waited for half as long. */
+  /**
+   * How long a statement may take, in seconds. A lock and a connection are waited for half as long.
+   */
   readonly seconds: number;
 }
 
 export interface OpenDatabase {
   readonly db: Db;
   /**
-   * Runs `work` unless another process does so now. `held` is aborted when the lock is lost: then another process may be at it.
+   * Runs `work` unless another process does so now. `held` is aborted when the lock is lost: then
+   * another process may be at it.
    *
    * @returns whether it ran.
    */
   oneAtATime(work: (held: AbortSignal) => Promise<void>): Promise<boolean>;
-  /** Whether it answers at all; those who ask at once share one question. @throws what keeps it from answering. */
+  /**
+   * Whether it answers at all; those who ask at once share one question. @throws what keeps it from
+   * answering.
+   */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,11 +36,16 @@ export interface OpenDatabase {
 const lock = 7_235_002;
 
 /**
- * A pool of connections; `onLost` hears of those that were lost, in use or idle. The pool replaces them by itself.
+ * A pool of connections; `onLost` hears of those that were lost, in use or idle. The pool replaces
+ * them by itself.
  *
  * @param onStatement hears the text of every statement, without its values; a seam for tests
  */
-export function openDatabase({ url, seconds }: DatabaseSettings, onLost: (error: Error) => void, onStatement?: (text: string) => void): OpenDatabase {
+export function openDatabase(
+  { url, seconds }: DatabaseSettings,
+  onLost: (error: Error) => void,
+  onStatement?: (text: string) => void,
+): OpenDatabase {
   const milliseconds = seconds * 1_000;
   const pool = new Pool({
     connectionString: url,
@@ -56,7 +67,9 @@ export function openDatabase({ url, seconds }: DatabaseSettings, onLost: (error:
   const settings = onStatement === undefined ? {} : { logger: { logQuery: onStatement } };
   let pinging: Promise<unknown> | null = null;
   return {
-    db: Object.assign(drizzle(pool, settings), { transaction: ((work, config) => transact(pool, settings, work, config)) satisfies Db["transaction"] }),
+    db: Object.assign(drizzle(pool, settings), {
+      transaction: ((work, config) => transact(pool, settings, work, config)) satisfies Db["transaction"],
+    }),
     oneAtATime: (work) => oneAtATime(pool, work),
     async ping() {
       pinging ??= pool.query("select 1").finally(() => {

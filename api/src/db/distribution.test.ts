@@ -14,12 +14,17 @@ const tables = new Map(
     .map((table) => {
       const { name, columns, primaryKeys } = getTableConfig(table);
       const key = primaryKeys.flatMap((primary) => primary.columns.map((column) => column.name));
-      return [name, key.length > 0 ? key : columns.filter(({ primary }) => primary).map((column) => column.name)] as const;
+      return [
+        name,
+        key.length > 0 ? key : columns.filter(({ primary }) => primary).map((column) => column.name),
+      ] as const;
     }),
 );
 
 const operations = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
-const placements = [...operations.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm)].map(([, table = "", column = "", beside = ""]) => ({ table, column, beside }));
+const placements = [
+  ...operations.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm),
+].map(([, table = "", column = "", beside = ""]) => ({ table, column, beside }));
 
 describe("the statements of docs/operations.md that distribute the database", () => {
   it("name every table of the schema once, accounts first", () => {

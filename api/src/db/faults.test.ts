@@ -32,18 +32,29 @@ const cutAt = async <T>(table: string, call: () => Promise<T>): Promise<T> => {
 describe("a connection that is terminated", () => {
   it("while it reads: the read is done again", async () => {
     const person = await service.signIn();
-    expect(await cutAt("accounts", () => service.call("GET", "/user/me", person.token))).toMatchObject({ status: 200, body: { user_id: person.userId } });
+    expect(await cutAt("accounts", () => service.call("GET", "/user/me", person.token))).toMatchObject({
+      status: 200,
+      body: { user_id: person.userId },
+    });
   });
 
   it("while the session is looked up: it is looked up again", async () => {
     const person = await service.signIn();
-    expect(await cutAt("sessions", () => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: "0199aaaa-0000-7000-8000-000000000000" } }))).toMatchObject({ status: 404 });
+    expect(
+      await cutAt("sessions", () =>
+        service.call("POST", "/secrets/store/get-secret", person.token, {
+          body: { secret_db_id: "0199aaaa-0000-7000-8000-000000000000" },
+        }),
+      ),
+    ).toMatchObject({ status: 404 });
   });
 
   it("inside a transaction before its commit: it is run again, and the write is there once", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    expect(await cutAt("keyrings", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+    expect(await cutAt("keyrings", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject(
+      { status: 200, body: { version: 1, state_rev: 1 } },
+    );
     confirm(person, body.keyring);
     const { body: page } = await service.call("GET", "/secrets/store", person.token);
     expect(page).toMatchObject({ total: 1, state_rev: 1 });
@@ -60,9 +71,13 @@ describe("a connection that is terminated", () => {
     beforeAll(async () => {
       await saboteur.query("create table gate ()");
       await saboteur.query("create table gated (id integer)");
-      await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
+      await saboteur.query(
+        "create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'",
+      );
       for (const table of ["gated", "keyrings", "uploads"]) {
-        await saboteur.query(`create constraint trigger at_commit after insert on ${table} deferrable initially deferred for each row execute function pass()`);
+        await saboteur.query(
+          `create constraint trigger at_commit after insert on ${table} deferrable initially deferred for each row execute function pass()`,
+        );
       }
     });
     afterAll(async () => {
@@ -85,7 +100,10 @@ describe("a connection that is terminated", () => {
     it("a call that answers the same once more is run again as a whole", async () => {
       const person = await service.signIn();
       const { body } = buildSecret(person);
-      expect(await cutAt("gate", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+      expect(await cutAt("gate", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({
+        status: 200,
+        body: { version: 1, state_rev: 1 },
+      });
       expect((await service.call("GET", "/secrets/store", person.token)).body).toMatchObject({ total: 1 });
     });
 
@@ -109,11 +127,17 @@ describe("a transaction that the database refused to put in order", () => {
     let inside = 0;
     const touch = async (first: string, second: string): Promise<void> => {
       await db.transaction(async (tx) => {
-        await tx.update(accounts).set({ plan: "free" }).where(sql`id = ${first}`);
+        await tx
+          .update(accounts)
+          .set({ plan: "free" })
+          .where(sql`id = ${first}`);
         inside += 1;
         if (inside === 2) meet();
         await met;
-        await tx.update(accounts).set({ plan: "free" }).where(sql`id = ${second}`);
+        await tx
+          .update(accounts)
+          .set({ plan: "free" })
+          .where(sql`id = ${second}`);
       });
     };
     await Promise.all([touch(one.userId, other.userId), touch(other.userId, one.userId)]);
@@ -133,21 +157,30 @@ describe("a transaction that the database refused to put in order", () => {
 });
 
 describe("what cannot be had", () => {
-  it.each(["40001", "40P01", "53300", "57P03", "25006", "55P03", "57014", "08006"])("is 503 with Retry-After when the database says %s each time", async (code) => {
-    const person = await service.signIn();
-    await saboteur.query(`create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'planted' using errcode = '${code}'; end $$`);
-    await saboteur.query("create or replace trigger refuses before update on secrets for each statement execute function refuse()");
-    try {
-      const { body } = buildSecret(person);
-      await service.call("POST", "/secrets/store", person.token, { body });
-      const answer = await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite: true } });
-      expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
-      expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-      expect(answer.text).not.toContain("planted");
-    } finally {
-      await saboteur.query("drop trigger refuses on secrets");
-    }
-  });
+  it.each(["40001", "40P01", "53300", "57P03", "25006", "55P03", "57014", "08006"])(
+    "is 503 with Retry-After when the database says %s each time",
+    async (code) => {
+      const person = await service.signIn();
+      await saboteur.query(
+        `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'planted' using errcode = '${code}'; end $$`,
+      );
+      await saboteur.query(
+        "create or replace trigger refuses before update on secrets for each statement execute function refuse()",
+      );
+      try {
+        const { body } = buildSecret(person);
+        await service.call("POST", "/secrets/store", person.token, { body });
+        const answer = await service.call("PATCH", "/secrets/favorite", person.token, {
+          body: { secret_db_id: body.secret_db_id, favorite: true },
+        });
+        expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+        expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+        expect(answer.text).not.toContain("planted");
+      } finally {
+        await saboteur.query("drop trigger refuses on secrets");
+      }
+    },
+  );
 });
 
 describe("the process", () => {

@@ -2,18 +2,27 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /** What the database did to a piece of work that was not the work's own fault. */
 export const DatabaseFault = {
-  /** The connection ended under it: what was not committed is undone; what was being committed may have been done. */
+  /**
+   * The connection ended under it: what was not committed is undone; what was being committed may
+   * have been done.
+   */
   lost: "lost",
   /** No connection is to be had. */
   unreachable: "unreachable",
-  /** It was undone because it could not be put in order with others (serialization failure, deadlock). */
+  /**
+   * It was undone because it could not be put in order with others (serialization failure,
+   * deadlock).
+   */
   conflict: "conflict",
   /** It took longer than a statement, a lock or an answer may. */
   overdue: "overdue",
 } as const;
 export type DatabaseFault = (typeof DatabaseFault)[keyof typeof DatabaseFault];
 
-/** By SQLSTATE (PostgreSQL, appendix A), the system's error code, or its class, the first two letters. */
+/**
+ * By SQLSTATE (PostgreSQL, appendix A), the system's error code, or its class, the first two
+ * letters.
+ */
 const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
   "40001": "conflict", // serialization_failure
   "40P01": "conflict", // deadlock_detected
@@ -43,17 +52,26 @@ const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
 
 /** What pg says without a code. */
 const faultsByWords: readonly (readonly [RegExp, DatabaseFault])[] = [
-  [/^Cannot use a pool after calling end|^timeout exceeded when trying to connect|^Connection terminated due to connection timeout|^timeout expired/, "unreachable"],
+  [
+    /^Cannot use a pool after calling end|^timeout exceeded when trying to connect|^Connection terminated due to connection timeout|^timeout expired/,
+    "unreachable",
+  ],
   [/^Query read timeout/, "overdue"],
   [/^Connection terminated|^Client has encountered a connection error|^Client was closed/, "lost"],
 ];
 
-/** The database's fault in an error or in one of its causes (Drizzle wraps the driver's); null when it is something else. */
+/**
+ * The database's fault in an error or in one of its causes (Drizzle wraps the driver's); null when
+ * it is something else.
+ */
 export function databaseFault(error: unknown): DatabaseFault | null {
   for (const cause of causesOf(error)) {
     if (!Error.isError(cause)) continue;
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
-    const fault = faultsByCode[code] ?? faultsByCode[code.slice(0, 2)] ?? faultsByWords.find(([words]) => words.test(cause.message))?.[1];
+    const fault =
+      faultsByCode[code] ??
+      faultsByCode[code.slice(0, 2)] ??
+      faultsByWords.find(([words]) => words.test(cause.message))?.[1];
     if (fault !== undefined) return fault;
   }
   return null;
@@ -62,8 +80,8 @@ export function databaseFault(error: unknown): DatabaseFault | null {
 const attempts = 4;
 
 /**
- * Runs `work` once more while it fails by a fault that `mayAgain` names: four times at most, with pauses of some ten
- * milliseconds that differ, so that those who met do not meet again.
+ * Runs `work` once more while it fails by a fault that `mayAgain` names: four times at most, with
+ * pauses of some ten milliseconds that differ, so that those who met do not meet again.
  *
  * @throws what the last run threw.
  */
@@ -86,7 +104,11 @@ export function whileLost<T>(work: () => Promise<T>): Promise<T> {
 
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = [];
-  for (let cause = error; cause !== undefined && cause !== null && causes.length < 10; cause = Error.isError(cause) ? cause.cause : undefined) {
+  for (
+    let cause = error;
+    cause !== undefined && cause !== null && causes.length < 10;
+    cause = Error.isError(cause) ? cause.cause : undefined
+  ) {
     causes.push(cause);
     if (cause instanceof AggregateError) causes.push(...(cause.errors as unknown[]));
   }

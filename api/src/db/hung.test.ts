@@ -19,7 +19,11 @@ afterEach(async () => {
   await database.drop();
 });
 
-const isUnavailable = { status: 503, body: { code: "service_unavailable" }, headers: { "retry-after": expect.any(String) as string } };
+const isUnavailable = {
+  status: 503,
+  body: { code: "service_unavailable" },
+  headers: { "retry-after": expect.any(String) as string },
+};
 
 describe("a database that accepts and answers nothing", () => {
   it("makes the service not ready, and alive; when it answers again the service is ready", async () => {
@@ -35,17 +39,24 @@ describe("a database that accepts and answers nothing", () => {
   it("has every call answered 503, more than there are connections, and takes none of them for good", async () => {
     const person = await service.signIn();
     proxy.stall();
-    const calls = Array.from({ length: 25 }, () => service.call("POST", "/user/me", person.token, { body: { user_name: `x-${person.subject.slice(0, 20)}` } }));
+    const calls = Array.from({ length: 25 }, () =>
+      service.call("POST", "/user/me", person.token, { body: { user_name: `x-${person.subject.slice(0, 20)}` } }),
+    );
     for (const answer of await Promise.all(calls)) expect(answer).toMatchObject(isUnavailable);
     proxy.resume();
-    expect((await service.call("POST", "/user/me", person.token, { body: { user_name: "back-again" } })).status).toBe(200);
+    expect((await service.call("POST", "/user/me", person.token, { body: { user_name: "back-again" } })).status).toBe(
+      200,
+    );
   });
 
   it("gives back every connection on which a transaction could not begin", async () => {
     const { db } = service.app.services;
     await db.execute("select 1");
     proxy.stall();
-    for (const begun of await Promise.allSettled(Array.from({ length: 20 }, () => db.transaction(() => Promise.resolve())))) expect(begun.status).toBe("rejected");
+    for (const begun of await Promise.allSettled(
+      Array.from({ length: 20 }, () => db.transaction(() => Promise.resolve())),
+    ))
+      expect(begun.status).toBe("rejected");
     proxy.resume();
     for (let count = 0; count < 3; count++) await db.transaction(() => Promise.resolve());
   });

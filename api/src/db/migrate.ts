@@ -10,8 +10,9 @@ export const migrationsFolder = fileURLToPath(new URL("migrations", import.meta.
 const lock = 7_235_001;
 
 /**
- * Brings the database to this release's schema. Processes that start at once take turns by an advisory lock; the later
- * ones find nothing to do. The lock belongs to the connection, so a killed process gives it back.
+ * Brings the database to this release's schema. Processes that start at once take turns by an
+ * advisory lock; the later ones find nothing to do. The lock belongs to the connection, so a killed
+ * process gives it back.
  */
 export async function migrateDatabase(url: string, folder: string = migrationsFolder): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

@@ -22,13 +22,17 @@ interface Journal {
   readonly entries: readonly { readonly idx: number }[];
 }
 
-const journalOf = async (folder: string): Promise<Journal> => JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
+const journalOf = async (folder: string): Promise<Journal> =>
+  JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
 
 /** The first migrations alone, by a copy of them in an empty folder. */
 async function migrateOnly(count: number, url: string, folder: string): Promise<void> {
   await cp(migrationsFolder, folder, { recursive: true });
   const journal = await journalOf(folder);
-  await writeFile(join(folder, "meta/_journal.json"), JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }));
+  await writeFile(
+    join(folder, "meta/_journal.json"),
+    JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }),
+  );
   await migrateDatabase(url, folder);
 }
 
@@ -75,10 +79,18 @@ describe("migrations", () => {
          values ('${uuidv7()}', '${uuidv7()}', 3, 'a', 'the key', 'b', 700, now())`,
       );
       await migrateDatabase(database.url);
-      expect(await rowsOf(database.url, "select ticket_sha256 = sha256('a'::bytea) as digest, dropped_at from secret_versions")).toEqual([{ digest: true, dropped_at: null }]);
-      expect(await rowsOf(database.url, "select v.version, v.part_size::int, o.part, o.object_key, o.sha256 = v.content_sha256 as digest from secret_versions v join version_objects o using (account_id, secret_id, version)")).toEqual([
-        { version: 3, part_size: 700, part: 1, object_key: "the key", digest: true },
-      ]);
+      expect(
+        await rowsOf(
+          database.url,
+          "select ticket_sha256 = sha256('a'::bytea) as digest, dropped_at from secret_versions",
+        ),
+      ).toEqual([{ digest: true, dropped_at: null }]);
+      expect(
+        await rowsOf(
+          database.url,
+          "select v.version, v.part_size::int, o.part, o.object_key, o.sha256 = v.content_sha256 as digest from secret_versions v join version_objects o using (account_id, secret_id, version)",
+        ),
+      ).toEqual([{ version: 3, part_size: 700, part: 1, object_key: "the key", digest: true }]);
     } finally {
       await database.drop();
       await rm(before, { recursive: true });
@@ -108,7 +120,9 @@ describe("migrations", () => {
       );
       await migrateDatabase(database.url);
       const expected = 5 + 600 + 4 + 400 + (1 + 2 + 3 + 4) + 1 + 6 + 4 + 6;
-      expect(await rowsOf(database.url, "select user_name, storage_used::int from accounts order by user_name")).toEqual([
+      expect(
+        await rowsOf(database.url, "select user_name, storage_used::int from accounts order by user_name"),
+      ).toEqual([
         { user_name: "one", storage_used: expected },
         { user_name: "two", storage_used: 0 },
       ]);
@@ -122,7 +136,10 @@ describe("migrations", () => {
     const database = await emptyDatabase();
     try {
       const script = `import { migrateDatabase } from ${JSON.stringify(join(__dirname, "migrate.ts"))}; await migrateDatabase(process.env.URL_OF_TEST);`;
-      const start = () => execute(process.execPath, ["--input-type=module", "-e", script], { env: { ...process.env, URL_OF_TEST: database.url } });
+      const start = () =>
+        execute(process.execPath, ["--input-type=module", "-e", script], {
+          env: { ...process.env, URL_OF_TEST: database.url },
+        });
       await Promise.all([start(), start(), start(), start()]);
       const applied = await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations");
       await migrateDatabase(database.url);
@@ -143,7 +160,14 @@ describe("migrations", () => {
          join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
          where i.indisprimary and c.relnamespace = 'public'::regnamespace order by 1`,
       )) as { table: string; first: string }[];
-      const others = new Map([["accounts", "id"], ["identities", "vendor_id"], ["user_names", "vendor_id"], ["public_ids", "public_id"], ["rate_limits", "subject"], ["measurements", "remote"]]);
+      const others = new Map([
+        ["accounts", "id"],
+        ["identities", "vendor_id"],
+        ["user_names", "vendor_id"],
+        ["public_ids", "public_id"],
+        ["rate_limits", "subject"],
+        ["measurements", "remote"],
+      ]);
       expect(rows.length).toBeGreaterThan(10);
       for (const { table, first } of rows) expect([table, first]).toEqual([table, others.get(table) ?? "account_id"]);
     } finally {

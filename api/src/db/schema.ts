@@ -1,10 +1,24 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, customType, date, index, integer, pgTable, primaryKey, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  date,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  timestamp,
+  uuid,
+} from "drizzle-orm/pg-core";
 
 /*
- * Every table of an account begins its primary key with the account's id, so that a distributed engine can place an
- * account's rows together. `identities`, `user_names` and `public_ids` are directories that lead to an account, each placed
- * by its own key; `rate_limits` and `measurements` belong to nobody. What a person sealed is text or bytes here, never looked into.
+ * Every table of an account begins its primary key with the account's id, so that a distributed
+ * engine can place an account's rows together. `identities`, `user_names` and `public_ids` are
+ * directories that lead to an account, each placed by its own key; `rate_limits` and `measurements`
+ * belong to nobody. What a person sealed is text or bytes here, never looked into.
  */
 
 const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
@@ -22,14 +36,21 @@ export const accounts = pgTable(
     contactEmail: text("contact_email"),
     contactEmailVerified: boolean("contact_email_verified").notNull().default(false),
     plan: text("plan").notNull().default("free"),
-    /** In which language mails are written: that of the last call that could lead to one. Null until there was such a call. */
+    /**
+     * In which language mails are written: that of the last call that could lead to one. Null until
+     * there was such a call.
+     */
     language: text("language", { enum: ["en", "es"] }),
     /**
-     * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they take their place when they
-     * start), labels, tickets, the keyring, its states, and what a change replaced. Advanced in the transaction of each change.
+     * Bytes of everything sealed that is kept: contents of all versions and uploads under way (they
+     * take their place when they start), labels, tickets, the keyring, its states, and what a
+     * change replaced. Advanced in the transaction of each change.
      */
     storageUsed: counter("storage_used").notNull().default(0),
-    /** Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the list. */
+    /**
+     * Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the
+     * list.
+     */
     changes: counter("changes").notNull().default(0),
     /** When a mail last said that something went to the trash. */
     trashMailAt: time("trash_mail_at"),
@@ -38,17 +59,27 @@ export const accounts = pgTable(
     /** For which due time a mail went out: one for each. */
     rehearsalMailFor: time("rehearsal_mail_for"),
     /** What mails are not sent about (`mailTopics` of the service's calls). */
-    mailsOff: text("mails_off").array().notNull().default(sql`'{}'::text[]`),
+    mailsOff: text("mails_off")
+      .array()
+      .notNull()
+      .default(sql`'{}'::text[]`),
     telemetryOff: boolean("telemetry_off").notNull().default(false),
-    /** Since when the operator keeps the account closed (users/account-command.ts), or it is being deleted: it gets no session. */
+    /**
+     * Since when the operator keeps the account closed (users/account-command.ts), or it is being
+     * deleted: it gets no session.
+     */
     lockedAt: time("locked_at"),
     /** When it is deleted; null where nobody asked for that. */
     deletionDueAt: time("deletion_due_at"),
     createdAt: time("created_at").notNull().defaultNow(),
   },
   (table) => [
-    index("accounts_by_rehearsal").on(table.rehearsalDueAt).where(sql`rehearsal_due_at is not null`),
-    index("accounts_by_deletion").on(table.deletionDueAt).where(sql`deletion_due_at is not null`),
+    index("accounts_by_rehearsal")
+      .on(table.rehearsalDueAt)
+      .where(sql`rehearsal_due_at is not null`),
+    index("accounts_by_deletion")
+      .on(table.deletionDueAt)
+      .where(sql`deletion_due_at is not null`),
   ],
 );
 
@@ -61,23 +92,40 @@ export const identities = pgTable(
     subject: text("subject").notNull(),
     accountId: uuid("account_id").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.vendorId, table.issuer, table.subject] }), index("identities_by_account").on(table.accountId)],
+  (table) => [
+    primaryKey({ columns: [table.vendorId, table.issuer, table.subject] }),
+    index("identities_by_account").on(table.accountId),
+  ],
 );
 
-/** Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case (users/user-name.ts). */
+/**
+ * Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case
+ * (users/user-name.ts).
+ */
 export const userNames = pgTable(
   "user_names",
   {
     vendorId: text("vendor_id").notNull(),
     nameKey: text("name_key").notNull(),
     accountId: uuid("account_id").notNull(),
-    /** Since when it rests: nobody but the account that had it may take it. Null while it is somebody's. */
+    /**
+     * Since when it rests: nobody but the account that had it may take it. Null while it is
+     * somebody's.
+     */
     releasedAt: time("released_at"),
   },
-  (table) => [primaryKey({ columns: [table.vendorId, table.nameKey] }), index("user_names_released").on(table.releasedAt).where(sql`released_at is not null`)],
+  (table) => [
+    primaryKey({ columns: [table.vendorId, table.nameKey] }),
+    index("user_names_released")
+      .on(table.releasedAt)
+      .where(sql`released_at is not null`),
+  ],
 );
 
-/** What strangers hold an id of: the row itself stands with its owner's, under the same id (public-ids/directory.ts). */
+/**
+ * What strangers hold an id of: the row itself stands with its owner's, under the same id
+ * (public-ids/directory.ts).
+ */
 export const publicIds = pgTable(
   "public_ids",
   {
@@ -86,7 +134,10 @@ export const publicIds = pgTable(
     kind: text("kind", { enum: ["share", "request", "mailbox"] }).notNull(),
     accountId: uuid("account_id").notNull(),
   },
-  (table) => [check("public_id_is_128_bits", sql`${table.publicId} ~ '^[A-Za-z0-9_-]{22}$'`), index("public_ids_of_account").on(table.accountId)],
+  (table) => [
+    check("public_id_is_128_bits", sql`${table.publicId} ~ '^[A-Za-z0-9_-]{22}$'`),
+    index("public_ids_of_account").on(table.accountId),
+  ],
 );
 
 export const sessions = pgTable(
@@ -94,9 +145,15 @@ export const sessions = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
-    /** The provider's own session, where its token names one: ending one of its product sessions ends them all. */
+    /**
+     * The provider's own session, where its token names one: ending one of its product sessions
+     * ends them all.
+     */
     providerSession: text("provider_session"),
-    /** Browser and system, and the address without its end, as of the exchange; null where they are not known. */
+    /**
+     * Browser and system, and the address without its end, as of the exchange; null where they are
+     * not known.
+     */
     device: text("device"),
     address: text("address"),
     /** When the person signed in at the provider; null where it does not say. */
@@ -104,10 +161,16 @@ export const sessions = pgTable(
     createdAt: time("created_at").notNull().defaultNow(),
     expiresAt: time("expires_at").notNull(),
     revokedAt: time("revoked_at"),
-    /** When another session of the account ended it: the provider's session counts again only from a sign-in after that. */
+    /**
+     * When another session of the account ended it: the provider's session counts again only from a
+     * sign-in after that.
+     */
     closedAt: time("closed_at"),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("sessions_by_provider").on(table.accountId, table.providerSession)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("sessions_by_provider").on(table.accountId, table.providerSession),
+  ],
 );
 
 export const secrets = pgTable(
@@ -123,7 +186,10 @@ export const secrets = pgTable(
     createdAt: time("created_at").notNull(),
     updatedAt: time("updated_at").notNull(),
     deletedAt: time("deleted_at"),
-    /** When it was said that the content will be dropped, and when it was. Both null again when the secret leaves the trash. */
+    /**
+     * When it was said that the content will be dropped, and when it was. Both null again when the
+     * secret leaves the trash.
+     */
     dropWarnedAt: time("drop_warned_at"),
     droppedAt: time("dropped_at"),
     /** `accounts.changes` when this row last changed. */
@@ -132,7 +198,9 @@ export const secrets = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
     index("secrets_by_change").on(table.accountId, table.change),
-    index("secrets_in_trash").on(table.deletedAt).where(sql`${table.deletedAt} is not null and ${table.droppedAt} is null`),
+    index("secrets_in_trash")
+      .on(table.deletedAt)
+      .where(sql`${table.deletedAt} is not null and ${table.droppedAt} is null`),
     check("version_begins_at_1", sql`${table.version} >= 1`),
   ],
 );
@@ -152,7 +220,10 @@ export const secretVersions = pgTable(
     /** Bytes of each of its objects but the last, which has the rest. */
     partSize: counter("part_size").notNull(),
     createdAt: time("created_at").notNull(),
-    /** When content and ticket went. The row stays as long as the secret: labels commit to the digest of every version. */
+    /**
+     * When content and ticket went. The row stays as long as the secret: labels commit to the
+     * digest of every version.
+     */
     droppedAt: time("dropped_at"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
@@ -167,13 +238,19 @@ export const versionObjects = pgTable(
     version: integer("version").notNull(),
     part: integer("part").notNull(),
     objectKey: text("object_key").notNull(),
-    /** Of its bytes. Null for a part of a content that was kept before digests were. Its size follows from the version's. */
+    /**
+     * Of its bytes. Null for a part of a content that was kept before digests were. Its size
+     * follows from the version's.
+     */
     sha256: bytea("sha256"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version, table.part] })],
 );
 
-/** Contents on their way, and for a day those that were published, so that a repeated last call gets its answer. */
+/**
+ * Contents on their way, and for a day those that were published, so that a repeated last call gets
+ * its answer.
+ */
 export const uploads = pgTable(
   "uploads",
   {
@@ -208,7 +285,10 @@ export const uploadParts = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.uploadId, table.part] })],
 );
 
-/** One for each link, and for each person that something was shared with. It shows one version of a secret, whose content stays where it is. */
+/**
+ * One for each link, and for each person that something was shared with. It shows one version of a
+ * secret, whose content stays where it is.
+ */
 export const shares = pgTable(
   "shares",
   {
@@ -246,11 +326,15 @@ export const shares = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId] }),
     index("shares_of_secret").on(table.accountId, table.secretId),
-    index("shares_with_ticket").on(table.expiresAt).where(sql`ticket is not null`),
+    index("shares_with_ticket")
+      .on(table.expiresAt)
+      .where(sql`ticket is not null`),
   ],
 );
 
-/** One claimed view each, for as long as its opening may be repeated. Stands with the share's owner. */
+/**
+ * One claimed view each, for as long as its opening may be repeated. Stands with the share's owner.
+ */
 export const shareClaims = pgTable(
   "share_claims",
   {
@@ -263,10 +347,16 @@ export const shareClaims = pgTable(
     /** When it was claimed, or last downloaded from. */
     usedAt: time("used_at").notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }), index("share_claims_by_use").on(table.usedAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }),
+    index("share_claims_by_use").on(table.usedAt),
+  ],
 );
 
-/** What somebody was given by others, or opened by a link for signed-in people. Stands with the recipient. */
+/**
+ * What somebody was given by others, or opened by a link for signed-in people. Stands with the
+ * recipient.
+ */
 export const shareRecipients = pgTable(
   "share_recipients",
   {
@@ -277,7 +367,10 @@ export const shareRecipients = pgTable(
     addedAt: time("added_at").notNull(),
     openedAt: time("opened_at"),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.shareId] }), index("share_recipients_by_time").on(table.accountId, table.addedAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.shareId] }),
+    index("share_recipients_by_time").on(table.accountId, table.addedAt),
+  ],
 );
 
 /** What people told the operator of a share. Stands with the share's owner. */
@@ -326,18 +419,27 @@ export const requests = pgTable(
     revokedAt: time("revoked_at"),
     providedAt: time("provided_at"),
     collectedAt: time("collected_at"),
-    /** The answer that was finished first, and its ticket; null before, and once its content went. */
+    /**
+     * The answer that was finished first, and its ticket; null before, and once its content went.
+     */
     answerId: uuid("answer_id"),
     ticket: bytea("ticket"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.requestId] }),
-    index("requests_collected").on(table.collectedAt).where(sql`answer_id is not null`),
-    index("requests_with_document").on(table.expiresAt).where(sql`document is not null`),
+    index("requests_collected")
+      .on(table.collectedAt)
+      .where(sql`answer_id is not null`),
+    index("requests_with_document")
+      .on(table.expiresAt)
+      .where(sql`document is not null`),
   ],
 );
 
-/** Contents on their way to a request, and the one that came. Their parts stand among those of uploads. */
+/**
+ * Contents on their way to a request, and the one that came. Their parts stand among those of
+ * uploads.
+ */
 export const answers = pgTable(
   "answers",
   {
@@ -353,14 +455,21 @@ export const answers = pgTable(
     /** SHA-256 of the call that finished it; null until then. */
     finishSha256: bytea("finish_sha256"),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("answers_of_request").on(table.accountId, table.requestId), index("answers_by_end").on(table.expiresAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("answers_of_request").on(table.accountId, table.requestId),
+    index("answers_by_end").on(table.expiresAt),
+  ],
 );
 
 /** Ids that went for good: `purged` of the list, and never to be used again. */
 export const purgedSecrets = pgTable(
   "purged_secrets",
   { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), change: counter("change").notNull() },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("purged_secrets_by_change").on(table.accountId, table.change)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("purged_secrets_by_change").on(table.accountId, table.change),
+  ],
 );
 
 export const keyrings = pgTable("keyrings", {
@@ -374,9 +483,15 @@ export const keyrings = pgTable("keyrings", {
   requests: text("requests"),
   /** JCS of the statement, as it was signed. */
   keyStatement: text("key_statement").notNull(),
-  /** SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers as the first time. */
+  /**
+   * SHA-256 of the JCS of the last keyring change, `sig` included: the same one once more answers
+   * as the first time.
+   */
   lastChangeSha256: bytea("last_change_sha256").notNull(),
-  /** SHA-256 of what came with it in the call (see keyring/apply-change.ts), and the secret that it was about. */
+  /**
+   * SHA-256 of what came with it in the call (see keyring/apply-change.ts), and the secret that it
+   * was about.
+   */
   lastCallSha256: bytea("last_call_sha256").notNull(),
   lastSecretId: uuid("last_secret_id"),
   lastVersion: integer("last_version"),
@@ -386,11 +501,18 @@ export const keyrings = pgTable("keyrings", {
 /** Every state is kept, so that a device can follow `previous` from any of them to the newest. */
 export const keyringStates = pgTable(
   "keyring_states",
-  { accountId: uuid("account_id").notNull(), stateRev: counter("state_rev").notNull(), state: text("state").notNull(), createdAt: time("created_at").notNull() },
+  {
+    accountId: uuid("account_id").notNull(),
+    stateRev: counter("state_rev").notNull(),
+    state: text("state").notNull(),
+    createdAt: time("created_at").notNull(),
+  },
   (table) => [primaryKey({ columns: [table.accountId, table.stateRev] })],
 );
 
-/** What a keyring change replaced or removed, for 30 days. `stateRev` is the change that ended it. */
+/**
+ * What a keyring change replaced or removed, for 30 days. `stateRev` is the change that ended it.
+ */
 export const keyringFormer = pgTable(
   "keyring_former",
   {
@@ -402,10 +524,16 @@ export const keyringFormer = pgTable(
     value: bytea("value").notNull(),
     endedAt: time("ended_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.stateRev, table.part, table.partId] }), index("keyring_former_by_end").on(table.endedAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.stateRev, table.part, table.partId] }),
+    index("keyring_former_by_end").on(table.endedAt),
+  ],
 );
 
-/** Rows sealed anew, which nothing shows until a keyring change switches to them. One of an account at a time. */
+/**
+ * Rows sealed anew, which nothing shows until a keyring change switches to them. One of an account
+ * at a time.
+ */
 export const stages = pgTable(
   "stages",
   { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), expiresAt: time("expires_at").notNull() },
@@ -461,8 +589,9 @@ export const imageRecords = pgTable(
 );
 
 /**
- * Who asked to start the account anew, and what came of it: one that has not ended waits until `readyAt`, then it may be begun.
- * An ended one stays for 30 days, and after `begun` what the account had before with it.
+ * Who asked to start the account anew, and what came of it: one that has not ended waits until
+ * `readyAt`, then it may be begun. An ended one stays for 30 days, and after `begun` what the
+ * account had before with it.
  */
 export const startAnews = pgTable(
   "start_anews",
@@ -474,10 +603,18 @@ export const startAnews = pgTable(
     endedAt: time("ended_at"),
     ending: text("ending", { enum: ["objected", "cancelled", "begun"] }),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("start_anews_ended").on(table.endedAt).where(sql`ended_at is not null`)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("start_anews_ended")
+      .on(table.endedAt)
+      .where(sql`ended_at is not null`),
+  ],
 );
 
-/** Secrets of an account from before it was started anew: their versions and objects stay where they are until these rows go. */
+/**
+ * Secrets of an account from before it was started anew: their versions and objects stay where they
+ * are until these rows go.
+ */
 export const secretsSetAside = pgTable(
   "secrets_set_aside",
   {
@@ -488,10 +625,16 @@ export const secretsSetAside = pgTable(
     deletedAt: time("deleted_at"),
     setAsideAt: time("set_aside_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("secrets_set_aside_by_time").on(table.setAsideAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.id] }),
+    index("secrets_set_aside_by_time").on(table.setAsideAt),
+  ],
 );
 
-/** What happened in an account, for its owner to read, for 90 days (activity/note.ts). Nothing that somebody typed or sealed stands in it. */
+/**
+ * What happened in an account, for its owner to read, for 90 days (activity/note.ts). Nothing that
+ * somebody typed or sealed stands in it.
+ */
 export const activity = pgTable(
   "activity",
   {
@@ -523,24 +666,55 @@ export const deviceLinks = pgTable(
     answeredBy: uuid("answered_by"),
     expiresAt: time("expires_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.linkId] }), index("device_links_by_end").on(table.expiresAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.linkId] }),
+    index("device_links_by_end").on(table.expiresAt),
+  ],
 );
 
 /** Objects that no row refers to: not yet, or not any more. What is due goes (objects/loose.ts). */
 export const looseObjects = pgTable(
   "loose_objects",
   { accountId: uuid("account_id").notNull(), objectKey: text("object_key").notNull(), dueAt: time("due_at").notNull() },
-  (table) => [primaryKey({ columns: [table.accountId, table.objectKey] }), index("loose_objects_by_due").on(table.dueAt)],
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.objectKey] }),
+    index("loose_objects_by_due").on(table.dueAt),
+  ],
 );
 
-/** Mails that are due; a row goes when its mail was handed over. They are written when they are sent, from what is true then. */
+/**
+ * Mails that are due; a row goes when its mail was handed over. They are written when they are
+ * sent, from what is true then.
+ */
 export const mails = pgTable(
   "mails",
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     kind: text("kind", {
-      enum: ["openers_changed", "address_changed", "trashed", "drop_warning", "validate_email", "share_opened", "shared_with_you", "request_provided", "share_reported", "share_ended", "rehearsal_due", "device_linked", "anew_asked", "anew_ended", "anew_begun", "password_changed", "feedback", "share_expiring", "new_device", "deletion_asked", "deletion_cancelled"],
+      enum: [
+        "openers_changed",
+        "address_changed",
+        "trashed",
+        "drop_warning",
+        "validate_email",
+        "share_opened",
+        "shared_with_you",
+        "request_provided",
+        "share_reported",
+        "share_ended",
+        "rehearsal_due",
+        "device_linked",
+        "anew_asked",
+        "anew_ended",
+        "anew_begun",
+        "password_changed",
+        "feedback",
+        "share_expiring",
+        "new_device",
+        "deletion_asked",
+        "deletion_cancelled",
+      ],
     }).notNull(),
     /** Whom it goes to, where that is not the account's verified address. */
     address: text("address"),
@@ -553,7 +727,10 @@ export const mails = pgTable(
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("mails_by_due").on(table.dueAt)],
 );
 
-/** The one open question to an account whether an address is its own. The nonce is not kept (mail/address-nonce.ts). */
+/**
+ * The one open question to an account whether an address is its own. The nonce is not kept
+ * (mail/address-nonce.ts).
+ */
 export const emailValidations = pgTable("email_validations", {
   accountId: uuid("account_id").primaryKey(),
   id: uuid("id").notNull(),
@@ -561,14 +738,28 @@ export const emailValidations = pgTable("email_validations", {
   createdAt: time("created_at").notNull(),
 });
 
-/** Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest (of an address, a person, a mailbox), or empty. */
+/**
+ * Calls counted in fixed windows, across processes. `subject` is an account, a keyed digest (of an
+ * address, a person, a mailbox), or empty.
+ */
 export const rateLimits = pgTable(
   "rate_limits",
-  { subject: text("subject").notNull(), rule: text("rule").notNull(), windowStart: time("window_start").notNull(), calls: integer("calls").notNull() },
-  (table) => [primaryKey({ columns: [table.subject, table.rule, table.windowStart] }), index("rate_limits_by_window").on(table.windowStart)],
+  {
+    subject: text("subject").notNull(),
+    rule: text("rule").notNull(),
+    windowStart: time("window_start").notNull(),
+    calls: integer("calls").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.subject, table.rule, table.windowStart] }),
+    index("rate_limits_by_window").on(table.windowStart),
+  ],
 );
 
-/** Sums of what pages measured, by day (UTC), and of violations of their policy. Names are known ones or `other`, so that rows are few. */
+/**
+ * Sums of what pages measured, by day (UTC), and of violations of their policy. Names are known
+ * ones or `other`, so that rows are few.
+ */
 export const measurements = pgTable(
   "measurements",
   {
@@ -584,5 +775,8 @@ export const measurements = pgTable(
     /** How many lay in each class of values (`telemetryBounds` of the service's calls). */
     classes: integer("classes").array().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.remote, table.day, table.release, table.phase, table.route, table.code] }), index("measurements_by_day").on(table.day)],
+  (table) => [
+    primaryKey({ columns: [table.remote, table.day, table.release, table.phase, table.route, table.code] }),
+    index("measurements_by_day").on(table.day),
+  ],
 );

@@ -15,7 +15,8 @@ describe("a test's database", () => {
   it("is dropped without cutting a connection that is still to be closed", async () => {
     const { database, client, failed } = await connected();
     const dropped = database.drop();
-    const dropping = () => client.query("select 1 from pg_stat_activity where query like 'drop database%' || current_database() || '%'");
+    const dropping = () =>
+      client.query("select 1 from pg_stat_activity where query like 'drop database%' || current_database() || '%'");
     while ((await dropping()).rowCount === 0);
     await client.end();
     await dropped;

@@ -11,12 +11,19 @@ export type Tx = Parameters<Parameters<Transaction>[0]>[0];
 /**
  * Drizzle's transaction on a connection of the pool, and what it leaves to its caller:
  *
- * - After a deadlock, a serialization failure or the loss of its connection the work is run again, from its beginning: it
- *   may touch nothing but rows. Where the connection was lost after COMMIT was sent it is not: it may have taken place.
- * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes back to the pool.
+ * - After a deadlock, a serialization failure or the loss of its connection the work is run again,
+ *   from its beginning: it may touch nothing but rows. Where the connection was lost after COMMIT
+ *   was sent it is not: it may have taken place.
+ * - A connection that is lost or does not answer is ended, also when BEGIN fails; it never goes
+ *   back to the pool.
  * - What went wrong first is thrown, not what a ROLLBACK said after it.
  */
-export async function transact<T>(pool: Pool, settings: DrizzleConfig, work: (tx: Tx) => Promise<T>, config?: Parameters<Transaction>[1]): Promise<T> {
+export async function transact<T>(
+  pool: Pool,
+  settings: DrizzleConfig,
+  work: (tx: Tx) => Promise<T>,
+  config?: Parameters<Transaction>[1],
+): Promise<T> {
   let committing = false;
   return tryAgain(
     async () => {

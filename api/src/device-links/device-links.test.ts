@@ -18,12 +18,17 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const letterOf = ({ userId }: Person, id: string): string => buildJwe({ typ: "relicario-link-device", user_id: userId, id });
-const fill = (person: Person, id: string, message = letterOf(person, id)): Promise<Answer> => service.call("PUT", `/device-links/${id}`, person.token, { body: { message } });
+const letterOf = ({ userId }: Person, id: string): string =>
+  buildJwe({ typ: "relicario-link-device", user_id: userId, id });
+const fill = (person: Person, id: string, message = letterOf(person, id)): Promise<Answer> =>
+  service.call("PUT", `/device-links/${id}`, person.token, { body: { message } });
 const read = (person: Person, id: string): Promise<Answer> => service.call("GET", `/device-links/${id}`, person.token);
-const answer = (person: Person, id: string, text = letterOf(person, id)): Promise<Answer> => service.call("PUT", `/device-links/${id}/answer`, person.token, { body: { answer: text } });
-const readAnswer = (person: Person, id: string): Promise<Answer> => service.call("GET", `/device-links/${id}/answer`, person.token);
-const refused = (status: number, code: string): unknown => expect.objectContaining({ status, body: expect.objectContaining({ code }) as unknown });
+const answer = (person: Person, id: string, text = letterOf(person, id)): Promise<Answer> =>
+  service.call("PUT", `/device-links/${id}/answer`, person.token, { body: { answer: text } });
+const readAnswer = (person: Person, id: string): Promise<Answer> =>
+  service.call("GET", `/device-links/${id}/answer`, person.token);
+const refused = (status: number, code: string): unknown =>
+  expect.objectContaining({ status, body: expect.objectContaining({ code }) as unknown });
 
 /** A session of this person; with `sid` one of that session of the provider. */
 const sessionOf = async (subject: string, sid?: string): Promise<Person> => {
@@ -39,7 +44,14 @@ const twoDevices = async () => {
   const id = newPublicId();
   const message = letterOf(laptop, id);
   const filled = await fill(laptop, id, message);
-  return { laptop, phone, id, message, filled, expiresAt: new Date(clock.getTime() + deviceLinkMinutes * 60_000).toISOString() };
+  return {
+    laptop,
+    phone,
+    id,
+    message,
+    filled,
+    expiresAt: new Date(clock.getTime() + deviceLinkMinutes * 60_000).toISOString(),
+  };
 };
 
 describe("a mailbox between two devices", () => {
@@ -58,7 +70,8 @@ describe("a mailbox between two devices", () => {
   it("does not exist for another account, which cannot take its id either", async () => {
     const { phone, id, message } = await twoDevices();
     const stranger = await service.signIn();
-    for (const refusal of [await read(stranger, id), await answer(stranger, id), await readAnswer(stranger, id)]) expect(refusal).toEqual(refused(404, "not_found"));
+    for (const refusal of [await read(stranger, id), await answer(stranger, id), await readAnswer(stranger, id)])
+      expect(refusal).toEqual(refused(404, "not_found"));
     expect(await fill(stranger, id)).toEqual(refused(409, "id_taken"));
     expect((await read(phone, id)).body).toMatchObject({ message });
   });
@@ -100,10 +113,14 @@ describe("a mailbox between two devices", () => {
     clock = new Date(clock.getTime() + deviceLinkMinutes * 60_000 - 1);
     expect((await read(phone, id)).status).toBe(200);
     clock = new Date(clock.getTime() + 1);
-    for (const refusal of [await read(phone, id), await answer(phone, id), await readAnswer(laptop, id)]) expect(refusal).toEqual(refused(404, "not_found"));
+    for (const refusal of [await read(phone, id), await answer(phone, id), await readAnswer(laptop, id)])
+      expect(refusal).toEqual(refused(404, "not_found"));
     expect(await fill(laptop, id)).toEqual(refused(409, "id_taken")); // a new code is asked for
     const { db } = service.app.services;
-    await db.update(deviceLinks).set({ expiresAt: new Date(clock.getTime() + 1) }).where(and(eq(deviceLinks.accountId, kept.laptop.userId), eq(deviceLinks.linkId, kept.id)));
+    await db
+      .update(deviceLinks)
+      .set({ expiresAt: new Date(clock.getTime() + 1) })
+      .where(and(eq(deviceLinks.accountId, kept.laptop.userId), eq(deviceLinks.linkId, kept.id)));
     await service.app.sweep();
     expect((await db.select().from(deviceLinks)).map(({ linkId }) => linkId)).toEqual([kept.id]);
     expect((await db.select().from(publicIds)).map(({ publicId }) => publicId)).toEqual([kept.id]);
@@ -122,14 +139,22 @@ describe("a mailbox between two devices", () => {
 
   it("tells of its answer by one mail, and of nothing else", async () => {
     const { laptop, phone, id } = await twoDevices();
-    await service.app.services.db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, laptop.userId));
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
+      .where(eq(accounts.id, laptop.userId));
     await read(phone, id);
     expect(await mailsOf(service)).toEqual([]);
     const text = letterOf(phone, id);
-    await service.call("PUT", `/device-links/${id}/answer`, phone.token, { body: { answer: text }, headers: { "accept-language": "es" } });
+    await service.call("PUT", `/device-links/${id}/answer`, phone.token, {
+      body: { answer: text },
+      headers: { "accept-language": "es" },
+    });
     await answer(phone, id, text);
     const mails = await mailsOf(service);
-    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([["ana@example.org", "Otro dispositivo abre tus secretos de Relicario"]]);
+    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
+      ["ana@example.org", "Otro dispositivo abre tus secretos de Relicario"],
+    ]);
     expect(mails[0]?.text).toContain("quita la última llave de acceso");
     expect(mails[0]?.source).not.toContain(id);
   });

@@ -31,9 +31,16 @@ export function fillLink(services: Services, own: OwnDeviceLinks, linkId: string
  * Answered once, by another sign-in of the account, which is told to its owner by mail.
  *
  * @returns when the mailbox ends
- * @throws Problem `not_found`, `forbidden` for the one that filled it, `conflict` when another answer is there.
+ * @throws Problem `not_found`, `forbidden` for the one that filled it, `conflict` when another
+ *   answer is there.
  */
-export function answerLink(services: Services, own: OwnDeviceLinks, linkId: string, answer: string, language: Language | null): Promise<Date> {
+export function answerLink(
+  services: Services,
+  own: OwnDeviceLinks,
+  linkId: string,
+  answer: string,
+  language: Language | null,
+): Promise<Date> {
   const now = services.now();
   return changeAccount(services, own.accountId, async (tx) => {
     const { link, filledBy, caller } = await requireLink(tx, own, linkId, now);

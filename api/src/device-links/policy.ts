@@ -11,7 +11,10 @@ export function deviceLinksPolicy({ accountId, sessionId }: Actor): OwnDeviceLin
   return { accountId, sessionId };
 }
 
-/** A session, with the provider's own where its token names one. A renewed token is another session from the same sign-in. */
+/**
+ * A session, with the provider's own where its token names one. A renewed token is another session
+ * from the same sign-in.
+ */
 export interface SignIn {
   readonly id: string;
   readonly providerSession: string | null;
@@ -23,10 +26,12 @@ export function isSameSignIn(one: SignIn, other: SignIn): boolean {
 
 /** What was asked is for others than who asked. @throws Problem `forbidden`. */
 export function requireOther(filledBy: SignIn, reader: SignIn): void {
-  if (isSameSignIn(filledBy, reader)) throw new Problem("forbidden", { detail: "this session filled the mailbox; another one answers it" });
+  if (isSameSignIn(filledBy, reader))
+    throw new Problem("forbidden", { detail: "this session filled the mailbox; another one answers it" });
 }
 
 /** The answer is for who asked. @throws Problem `forbidden`. */
 export function requireFirst(filledBy: SignIn, reader: SignIn): void {
-  if (!isSameSignIn(filledBy, reader)) throw new Problem("forbidden", { detail: "the answer is for the session that filled the mailbox" });
+  if (!isSameSignIn(filledBy, reader))
+    throw new Problem("forbidden", { detail: "the answer is for the session that filled the mailbox" });
 }

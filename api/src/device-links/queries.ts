@@ -16,7 +16,12 @@ export interface FoundLink {
 }
 
 /** @throws Problem `not_found`. */
-export async function requireLink(db: Db | Tx, { accountId, sessionId }: OwnDeviceLinks, linkId: string, now: Date): Promise<FoundLink> {
+export async function requireLink(
+  db: Db | Tx,
+  { accountId, sessionId }: OwnDeviceLinks,
+  linkId: string,
+  now: Date,
+): Promise<FoundLink> {
   const [link] = await db
     .select()
     .from(deviceLinks)
@@ -34,8 +39,16 @@ export async function insertLink(tx: Tx, row: typeof deviceLinks.$inferInsert): 
   await tx.insert(deviceLinks).values(row);
 }
 
-export async function writeAnswer(tx: Tx, { accountId, linkId }: DeviceLinkRow, answer: string, answeredBy: string): Promise<void> {
-  await tx.update(deviceLinks).set({ answer, answeredBy }).where(and(eq(deviceLinks.accountId, accountId), eq(deviceLinks.linkId, linkId)));
+export async function writeAnswer(
+  tx: Tx,
+  { accountId, linkId }: DeviceLinkRow,
+  answer: string,
+  answeredBy: string,
+): Promise<void> {
+  await tx
+    .update(deviceLinks)
+    .set({ answer, answeredBy })
+    .where(and(eq(deviceLinks.accountId, accountId), eq(deviceLinks.linkId, linkId)));
 }
 
 /** Mailboxes whose time is over, with their ids in the directory. */
@@ -44,9 +57,13 @@ export function dropOldLinks(db: Db, sweeping: Sweeping): Promise<void> {
   const due = lte(expiresAt, sweeping.now);
   return forEachAccount(db, sweeping, { accountId, due }, (account) =>
     db.transaction(async (tx) => {
-      const gone = await tx.delete(deviceLinks).where(and(eq(accountId, account), due)).returning({ linkId });
+      const gone = await tx
+        .delete(deviceLinks)
+        .where(and(eq(accountId, account), due))
+        .returning({ linkId });
       const ids = gone.map((link) => link.linkId);
-      if (ids.length > 0) await tx.delete(publicIds).where(and(inArray(publicIds.publicId, ids), eq(publicIds.kind, "mailbox")));
+      if (ids.length > 0)
+        await tx.delete(publicIds).where(and(inArray(publicIds.publicId, ids), eq(publicIds.kind, "mailbox")));
     }),
   );
 }

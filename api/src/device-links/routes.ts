@@ -17,24 +17,56 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
   const { db, now } = services;
   const read = { access: "signed_in", rates: [rateRules.readDeviceLink] } as const;
 
-  app.put(mailbox, { schema: deviceLinkSchemas.fill, config: { access: "signed_in", rates: [rateRules.fillDeviceLink], idempotent: true } }, async (request) => {
-    const expiresAt = await fillLink(services, deviceLinksPolicy(actorOf(request)), request.params.id, request.body.message);
-    return { expires_at: expiresAt.toISOString() };
-  });
+  app.put(
+    mailbox,
+    {
+      schema: deviceLinkSchemas.fill,
+      config: { access: "signed_in", rates: [rateRules.fillDeviceLink], idempotent: true },
+    },
+    async (request) => {
+      const expiresAt = await fillLink(
+        services,
+        deviceLinksPolicy(actorOf(request)),
+        request.params.id,
+        request.body.message,
+      );
+      return { expires_at: expiresAt.toISOString() };
+    },
+  );
 
   app.get(mailbox, { schema: deviceLinkSchemas.read, config: read }, async (request) => {
-    const { link, filledBy, caller } = await requireLink(db, deviceLinksPolicy(actorOf(request)), request.params.id, now());
+    const { link, filledBy, caller } = await requireLink(
+      db,
+      deviceLinksPolicy(actorOf(request)),
+      request.params.id,
+      now(),
+    );
     requireOther(filledBy, caller);
     return presentLink(link);
   });
 
-  app.put(answerOf, { schema: deviceLinkSchemas.answer, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } }, async (request) => {
-    const expiresAt = await answerLink(services, deviceLinksPolicy(actorOf(request)), request.params.id, request.body.answer, languageOf(request));
-    return { expires_at: expiresAt.toISOString() };
-  });
+  app.put(
+    answerOf,
+    { schema: deviceLinkSchemas.answer, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    async (request) => {
+      const expiresAt = await answerLink(
+        services,
+        deviceLinksPolicy(actorOf(request)),
+        request.params.id,
+        request.body.answer,
+        languageOf(request),
+      );
+      return { expires_at: expiresAt.toISOString() };
+    },
+  );
 
   app.get(answerOf, { schema: deviceLinkSchemas.readAnswer, config: read }, async (request) => {
-    const { link, filledBy, caller } = await requireLink(db, deviceLinksPolicy(actorOf(request)), request.params.id, now());
+    const { link, filledBy, caller } = await requireLink(
+      db,
+      deviceLinksPolicy(actorOf(request)),
+      request.params.id,
+      now(),
+    );
     requireFirst(filledBy, caller);
     return presentAnswer(link);
   });

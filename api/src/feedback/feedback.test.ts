@@ -19,16 +19,23 @@ afterEach(() => service.stop());
 
 const good = { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", app_version: "0.3.1" };
 const send = ({ token }: Person, body: unknown = good) => service.call("POST", "/user/feedback", token, { body });
-const kept = ({ userId }: Person) => service.app.services.db.select().from(feedback).where(eq(feedback.accountId, userId));
+const kept = ({ userId }: Person) =>
+  service.app.services.db.select().from(feedback).where(eq(feedback.accountId, userId));
 const run = promisify(execFile);
 const read = async () =>
-  (await run(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")], { env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url } })).stdout;
+  (
+    await run(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")], {
+      env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url },
+    })
+  ).stdout;
 
 describe("POST /user/feedback", () => {
   it("keeps what was written, and a mail tells the operator that there is something, not what", async () => {
     const person = await service.signIn();
     expect(await send(person)).toMatchObject({ status: 204, text: "" });
-    expect(await kept(person)).toMatchObject([{ rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" }]);
+    expect(await kept(person)).toMatchObject([
+      { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" },
+    ]);
     const mail = (await mailsOf(service)).at(-1);
     expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: somebody wrote feedback" });
     expect(mail?.source).not.toContain("quick");

@@ -11,14 +11,19 @@ import { feedbackSchemas } from "./schema.ts";
 export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { env, limiter, mailer, now } = services;
 
-  app.post("/user/feedback", { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateRules.feedback] } }, async (request, reply) => {
-    const { accountId } = accountPolicy(actorOf(request));
-    const operator = env.OPERATOR_EMAIL;
-    await changeAccount(services, accountId, async (tx) => {
-      await keepFeedback(tx, accountId, request.body, now());
-      if (operator === undefined || !(await limiter.passes(rateRules.mailOfFeedback, { subject: "operator" }, tx))) return;
-      await mailer.queue(tx, accountId, "feedback", { now: now(), address: operator });
-    });
-    return reply.code(204).send();
-  });
+  app.post(
+    "/user/feedback",
+    { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateRules.feedback] } },
+    async (request, reply) => {
+      const { accountId } = accountPolicy(actorOf(request));
+      const operator = env.OPERATOR_EMAIL;
+      await changeAccount(services, accountId, async (tx) => {
+        await keepFeedback(tx, accountId, request.body, now());
+        if (operator === undefined || !(await limiter.passes(rateRules.mailOfFeedback, { subject: "operator" }, tx)))
+          return;
+        await mailer.queue(tx, accountId, "feedback", { now: now(), address: operator });
+      });
+      return reply.code(204).send();
+    },
+  );
 };

@@ -4,5 +4,9 @@ import { z } from "zod";
 import { answers } from "../http/answers.ts";
 
 export const feedbackSchemas = {
-  send: { summary: "Tells the operator what somebody thinks of the portal; nothing of a secret belongs into it", body: SendFeedback, response: answers(z.undefined().describe("it is kept"), 204) },
+  send: {
+    summary: "Tells the operator what somebody thinks of the portal; nothing of a secret belongs into it",
+    body: SendFeedback,
+    response: answers(z.undefined().describe("it is kept"), 204),
+  },
 };

@@ -6,16 +6,33 @@ import { v7 as uuidv7 } from "uuid";
 import { buildBatch, buildChange, buildJwe, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
-import { answerRequest, beginAnswer, buildChangeWith, buildRequest, buildShare, done, keepRequest, keepShare, newPublicId, openingOf, sendParts, type BuiltAnswer, type Link } from "../testing/sharing.ts";
+import {
+  answerRequest,
+  beginAnswer,
+  buildChangeWith,
+  buildRequest,
+  buildShare,
+  done,
+  keepRequest,
+  keepShare,
+  newPublicId,
+  openingOf,
+  sendParts,
+  type BuiltAnswer,
+  type Link,
+} from "../testing/sharing.ts";
 import { guardRoutes } from "./access.ts";
 import { answerErrors } from "./on-error.ts";
 
 /*
- * Every call × everybody who may try it. A call that is missing here fails the last test; a status that changes, the others.
+ * Every call × everybody who may try it. A call that is missing here fails the last test; a status
+ * that changes, the others.
  */
 
 let service: TestService;
-/** What one owner has. The secret is there from the start, each other part once a call asks for it. */
+/**
+ * What one owner has. The secret is there from the start, each other part once a call asks for it.
+ */
 interface Scene {
   readonly owner: Person;
   readonly secretId: string;
@@ -26,7 +43,10 @@ interface Scene {
   readonly personLink: () => Promise<Link>;
   /** Token for the content of the public link, opened by nobody who is signed in. */
   readonly download: () => Promise<string>;
-  /** One that waits, the answer that it has under way, whole but not finished, and one that was answered. */
+  /**
+   * One that waits, the answer that it has under way, whole but not finished, and one that was
+   * answered.
+   */
   readonly request: () => Promise<ReturnType<typeof buildRequest>>;
   readonly answer: () => Promise<BuiltAnswer>;
   readonly answered: () => Promise<ReturnType<typeof buildRequest>>;
@@ -81,7 +101,12 @@ const makeScene = async (): Promise<Scene> => {
     }),
     publicLink,
     personLink: once(() => keepShare(service, owner, secretId, { recipient: recipient.userId })),
-    download: once(async () => ShareClaimed.parse((await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(await publicLink()) })).body).download.token),
+    download: once(
+      async () =>
+        ShareClaimed.parse(
+          (await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(await publicLink()) })).body,
+        ).download.token,
+    ),
     request,
     answer: once(async () => {
       const answer = await beginAnswer(service, await request(), 500);
@@ -96,7 +121,12 @@ const makeScene = async (): Promise<Scene> => {
     ownMailbox: once(() => fillMailbox(owner.token)),
     mailbox: once(async () => fillMailbox((await otherSession()).token)),
     otherSession,
-    unsubscribe: once(() => service.app.services.grants.give({ for: "unsubscribe", account: owner.userId, about: "share_opened" }, new Date(Date.now() + 60_000))),
+    unsubscribe: once(() =>
+      service.app.services.grants.give(
+        { for: "unsubscribe", account: owner.userId, about: "share_opened" },
+        new Date(Date.now() + 60_000),
+      ),
+    ),
   };
 };
 
@@ -104,7 +134,17 @@ const makeScene = async (): Promise<Scene> => {
 const makeFullScene = async (): Promise<Scene> => {
   const scene = await makeScene();
   // One after the other: each changes the owner's keyring.
-  for (const part of [scene.upload, scene.personLink, scene.download, scene.answer, scene.answered, scene.ownMailbox, scene.mailbox, scene.unsubscribe]) await part();
+  for (const part of [
+    scene.upload,
+    scene.personLink,
+    scene.download,
+    scene.answer,
+    scene.answered,
+    scene.ownMailbox,
+    scene.mailbox,
+    scene.unsubscribe,
+  ])
+    await part();
   await keepShare(service, scene.owner, scene.secretId, { audience: "signed_in" });
   return scene;
 };
@@ -112,11 +152,25 @@ const makeFullScene = async (): Promise<Scene> => {
 const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
   const { sessionTokens } = service.app.services;
   const issuedAt = new Date(expiresAt.getTime() - 900_000);
-  return sessionTokens.sign({ accountId: person.userId, vendorId: "relicario", sessionId: uuidv7(), authTime: null, issuedAt, expiresAt });
+  return sessionTokens.sign({
+    accountId: person.userId,
+    vendorId: "relicario",
+    sessionId: uuidv7(),
+    authTime: null,
+    issuedAt,
+    expiresAt,
+  });
 };
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMITS: JSON.stringify({ fill_device_link: 10_000, start_answer: 10_000, exchange: 10_000, exchange_person: 10_000 }) });
+  service = await startService({
+    RATE_LIMITS: JSON.stringify({
+      fill_device_link: 10_000,
+      start_answer: 10_000,
+      exchange: 10_000,
+      exchange_person: 10_000,
+    }),
+  });
   recipient = await service.signIn();
   otherVendor = await service.signIn(undefined, "second");
   other = (await makeFullScene()).owner;
@@ -140,7 +194,10 @@ interface Case {
   readonly headers?: (scene: Scene) => Promise<Readonly<Record<string, string>>>;
   /** Comes last, by sessions of its own. */
   readonly endsSessions?: true;
-  /** Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for whom it is shared with, as for `other` where it is not said. */
+  /**
+   * Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for
+   * whom it is shared with, as for `other` where it is not said.
+   */
   readonly expected: { nobody: number; other: number; owner: number; otherVendor: number; recipient?: number };
 }
 
@@ -149,12 +206,20 @@ const forOwner = { nobody: 401, other: 404, owner: 200, otherVendor: 404 };
 /** Calls that only ever show the caller's own: others get theirs, not the owner's. */
 const forEach = { nobody: 401, other: 200, owner: 200, otherVendor: 200 };
 
-const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({ request_id: requestId, link_auth: linkAuth });
+const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({
+  request_id: requestId,
+  link_auth: linkAuth,
+});
 
 const cases: readonly Case[] = [
   { call: "GET /auth/certs", expected: forAnybody },
   { call: "GET /auth/token-certs", expected: forAnybody },
-  { call: "POST /auth/token", path: () => "/auth/token?app_vendor_id=relicario", body: () => ({ token: "x" }), expected: { nobody: 401, other: 401, owner: 401, otherVendor: 401 } },
+  {
+    call: "POST /auth/token",
+    path: () => "/auth/token?app_vendor_id=relicario",
+    body: () => ({ token: "x" }),
+    expected: { nobody: 401, other: 401, owner: 401, otherVendor: 401 },
+  },
   { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expected: forAnybody },
   { call: "GET /healthz", expected: forAnybody },
   { call: "GET /readyz", expected: forAnybody },
@@ -167,9 +232,21 @@ const cases: readonly Case[] = [
     expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
   },
   // The owner's secrets, signed by the owner, sent by somebody else.
-  { call: "POST /secrets/store/batch", body: ({ owner }) => buildBatch(owner, 2), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 422 } },
-  { call: "DELETE /secrets/store/{secret_db_id}", path: ({ secretId }) => `/secrets/store/${secretId}`, expected: forOwner },
-  { call: "GET /secrets/store/{secret_db_id}/versions", path: ({ secretId }) => `/secrets/store/${secretId}/versions`, expected: forOwner },
+  {
+    call: "POST /secrets/store/batch",
+    body: ({ owner }) => buildBatch(owner, 2),
+    expected: { nobody: 401, other: 422, owner: 200, otherVendor: 422 },
+  },
+  {
+    call: "DELETE /secrets/store/{secret_db_id}",
+    path: ({ secretId }) => `/secrets/store/${secretId}`,
+    expected: forOwner,
+  },
+  {
+    call: "GET /secrets/store/{secret_db_id}/versions",
+    path: ({ secretId }) => `/secrets/store/${secretId}/versions`,
+    expected: forOwner,
+  },
   { call: "POST /secrets/store/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
   { call: "POST /v2/secrets/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
   {
@@ -177,21 +254,46 @@ const cases: readonly Case[] = [
     form: ({ secretId }) => buildLarge({ id: secretId, bytes: 100 }).start({ base_version: "1" }),
     expected: forOwner,
   },
-  { call: "GET /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), expected: forOwner },
-  { call: "POST /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), form: async ({ upload }) => (await upload()).large.part(1), expected: forOwner },
+  {
+    call: "GET /v2/secrets/secret/upload/{upload_id}",
+    path: async ({ upload }) => uploadPath((await upload()).id),
+    expected: forOwner,
+  },
+  {
+    call: "POST /v2/secrets/secret/upload/{upload_id}",
+    path: async ({ upload }) => uploadPath((await upload()).id),
+    form: async ({ upload }) => (await upload()).large.part(1),
+    expected: forOwner,
+  },
   {
     call: "PUT /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
     body: async ({ upload }, actor) => buildFinish(actor, (await upload()).large),
     expected: { nobody: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
   },
-  { call: "DELETE /v2/secrets/secret/upload/{upload_id}", path: async ({ upload }) => uploadPath((await upload()).id), expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
-  { call: "POST /user/validate-username", path: () => "/user/validate-username?username=nobody-has-it", expected: forEach },
+  {
+    call: "DELETE /v2/secrets/secret/upload/{upload_id}",
+    path: async ({ upload }) => uploadPath((await upload()).id),
+    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+  },
+  {
+    call: "POST /user/validate-username",
+    path: () => "/user/validate-username?username=nobody-has-it",
+    expected: forEach,
+  },
   { call: "GET /user/password", expected: forEach },
   // Here no provider is named that would take one; with one: passwords/passwords.test.ts.
-  { call: "POST /user/change-password", body: () => ({ old_password: "x", new_password: "y" }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 } },
+  {
+    call: "POST /user/change-password",
+    body: () => ({ old_password: "x", new_password: "y" }),
+    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 },
+  },
   { call: "GET /user/billing", expected: forEach },
-  { call: "POST /user/feedback", body: () => ({ message: "good", page: "/home", app_version: "0.3.1" }), expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  {
+    call: "POST /user/feedback",
+    body: () => ({ message: "good", page: "/home", app_version: "0.3.1" }),
+    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+  },
   // Nobody of them has an address to ask yet; the answer is about the caller's own account.
   { call: "POST /user/send-validate-email", expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 } },
   {
@@ -199,65 +301,211 @@ const cases: readonly Case[] = [
     path: () => `/user/validate-contact-email?value=me%40example.org&nonce=${"A".repeat(22)}`,
     expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 },
   },
-  { call: "PATCH /secrets/favorite", body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }), expected: forOwner },
+  {
+    call: "PATCH /secrets/favorite",
+    body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }),
+    expected: forOwner,
+  },
   { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
-  // The owner's change, signed by the owner, sent by somebody else as the next of theirs; somebody without a keyring has none to change.
-  { call: "PUT /user/keyring", body: ({ owner }, actor) => buildChange(owner, { state_rev: (actor === other ? other : owner).stateRev + 1 }), expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 } },
+  // The owner's change, signed by the owner, sent by somebody else as the next of theirs; somebody
+  // without a keyring has none to change.
+  {
+    call: "PUT /user/keyring",
+    body: ({ owner }, actor) => buildChange(owner, { state_rev: (actor === other ? other : owner).stateRev + 1 }),
+    expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 },
+  },
   {
     call: "POST /user/keyring/stage",
-    body: ({ secretId }) => ({ stage_id: stageId, rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }] }),
-    expected: { nobody: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 }, // its owner may, with a label of its own
+    body: ({ secretId }) => ({
+      stage_id: stageId,
+      rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }],
+    }),
+    // its owner may, with a label of its own
+    expected: { nobody: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 },
   },
-  { call: "GET /user/keyring/stage/{stage_id}", path: () => `/user/keyring/stage/${stageId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 } },
+  {
+    call: "GET /user/keyring/stage/{stage_id}",
+    path: () => `/user/keyring/stage/${stageId}`,
+    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 },
+  },
   { call: "GET /user/image-records", expected: forEach },
   { call: "GET /user/start-anew", expected: forEach },
-  { call: "POST /user/start-anew", expected: { ...forEach, otherVendor: 404, recipient: 404 } }, // nothing is kept there yet
+  // nothing is kept there yet
+  { call: "POST /user/start-anew", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
   { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: forEach },
-  { call: "GET /users/{user_name}/key", path: ({ owner }) => `/users/${owner.subject}/key`, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 } },
-  { call: "POST /share", body: ({ secretId }, actor) => buildShare(actor, secretId).body, expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 } },
-  { call: "PATCH /share/{share_id}", path: async ({ personLink }) => `/share/${(await personLink()).shareId}`, body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }), expected: forOwner },
-  { call: "DELETE /share/{share_id}", path: async ({ personLink }) => `/share/${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
-  { call: "DELETE /share{share_id}", path: async ({ personLink }) => `/share${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  {
+    call: "GET /users/{user_name}/key",
+    path: ({ owner }) => `/users/${owner.subject}/key`,
+    expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 },
+  },
+  {
+    call: "POST /share",
+    body: ({ secretId }, actor) => buildShare(actor, secretId).body,
+    expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
+  },
+  {
+    call: "PATCH /share/{share_id}",
+    path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
+    body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }),
+    expected: forOwner,
+  },
+  {
+    call: "DELETE /share/{share_id}",
+    path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
+    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+  },
+  {
+    call: "DELETE /share{share_id}",
+    path: async ({ personLink }) => `/share${(await personLink()).shareId}`,
+    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+  },
   // Others have no shares of a secret of that id.
   { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: forEach },
   { call: "GET /user/share-with-me", expected: forEach },
-  { call: "POST /share/get-public-secret/{share_id}", anyone: true, path: async ({ publicLink }) => `/share/get-public-secret/${(await publicLink()).shareId}`, expected: forAnybody },
-  { call: "POST /share/get-public-secret", anyone: true, body: async ({ publicLink }) => openingOf(await publicLink()), expected: forAnybody },
+  {
+    call: "POST /share/get-public-secret/{share_id}",
+    anyone: true,
+    path: async ({ publicLink }) => `/share/get-public-secret/${(await publicLink()).shareId}`,
+    expected: forAnybody,
+  },
+  {
+    call: "POST /share/get-public-secret",
+    anyone: true,
+    body: async ({ publicLink }) => openingOf(await publicLink()),
+    expected: forAnybody,
+  },
   // What is for a person is not there for the others; the owner has the secret itself.
-  { call: "POST /share/get-secret/{share_id}", path: async ({ personLink }) => `/share/get-secret/${(await personLink()).shareId}`, expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
-  { call: "POST /share/get-secret", body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: newPublicId() }), expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 } },
-  { call: "POST /share/content", anyone: true, body: async ({ download }) => ({ token: await download() }), expected: forAnybody },
-  { call: "POST /reports/share", body: async ({ publicLink }) => ({ share_id: (await publicLink()).shareId, reason: "other" }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "POST /reports/csp", body: () => ({ "csp-report": {} }), expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "POST /telemetry", body: () => ({ events: [], vitals: [] }), expected: { nobody: 202, other: 202, owner: 202, otherVendor: 202 } },
+  {
+    call: "POST /share/get-secret/{share_id}",
+    path: async ({ personLink }) => `/share/get-secret/${(await personLink()).shareId}`,
+    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+  },
+  {
+    call: "POST /share/get-secret",
+    body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: newPublicId() }),
+    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+  },
+  {
+    call: "POST /share/content",
+    anyone: true,
+    body: async ({ download }) => ({ token: await download() }),
+    expected: forAnybody,
+  },
+  {
+    call: "POST /reports/share",
+    body: async ({ publicLink }) => ({ share_id: (await publicLink()).shareId, reason: "other" }),
+    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+  },
+  {
+    call: "POST /reports/csp",
+    body: () => ({ "csp-report": {} }),
+    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+  },
+  {
+    call: "POST /telemetry",
+    body: () => ({ events: [], vitals: [] }),
+    expected: { nobody: 202, other: 202, owner: 202, otherVendor: 202 },
+  },
   // For the operator alone, by a token that this service does not have.
   { call: "GET /telemetry", expected: { nobody: 404, other: 404, owner: 404, otherVendor: 404 } },
   // Everybody makes their own; somebody without a keyring has none to write it into.
-  { call: "POST /requests", body: (_, actor) => buildRequest(actor).body, expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 } },
+  {
+    call: "POST /requests",
+    body: (_, actor) => buildRequest(actor).body,
+    expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 },
+  },
   { call: "GET /requests", expected: forEach },
-  { call: "PATCH /requests/{request_id}", path: async ({ answered }) => `/requests/${(await answered()).requestId}`, body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
-  { call: "DELETE /requests/{request_id}", path: async ({ answered }) => `/requests/${(await answered()).requestId}`, body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }), expected: forOwner },
-  { call: "POST /requests/collect", body: async ({ answered }) => ({ request_id: (await answered()).requestId }), expected: forOwner },
+  {
+    call: "PATCH /requests/{request_id}",
+    path: async ({ answered }) => `/requests/${(await answered()).requestId}`,
+    body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }),
+    expected: forOwner,
+  },
+  {
+    call: "DELETE /requests/{request_id}",
+    path: async ({ answered }) => `/requests/${(await answered()).requestId}`,
+    body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }),
+    expected: forOwner,
+  },
+  {
+    call: "POST /requests/collect",
+    body: async ({ answered }) => ({ request_id: (await answered()).requestId }),
+    expected: forOwner,
+  },
   { call: "POST /requests/get", body: async ({ request }) => credentialsOf(await request()), expected: forAnybody },
-  { call: "POST /requests/answer", body: async ({ request }) => ({ ...credentialsOf(await request()), size: 100 }), expected: forAnybody },
-  { call: "GET /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), headers: async ({ answer }) => (await answer()).headers, expected: forAnybody },
-  { call: "POST /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), form: async ({ answer }) => (await answer()).part(1), expected: forAnybody },
-  { call: "PUT /requests/answer/{answer_id}", path: async ({ answer }) => answerPath((await answer()).id), headers: async ({ answer }) => (await answer()).headers, body: async ({ answer }) => (await answer()).finish, expected: forAnybody },
-  { call: "PUT /device-links/{id}", path: () => `/device-links/${newPublicId()}`, body: () => ({ message: mailboxLetter }), expected: forEach },
-  { call: "GET /device-links/{id}", path: async ({ mailbox }) => `/device-links/${await mailbox()}`, expected: forOwner },
-  { call: "PUT /device-links/{id}/answer", path: async ({ mailbox }) => `/device-links/${await mailbox()}/answer`, body: () => ({ answer: mailboxLetter }), expected: forOwner },
+  {
+    call: "POST /requests/answer",
+    body: async ({ request }) => ({ ...credentialsOf(await request()), size: 100 }),
+    expected: forAnybody,
+  },
+  {
+    call: "GET /requests/answer/{answer_id}",
+    path: async ({ answer }) => answerPath((await answer()).id),
+    headers: async ({ answer }) => (await answer()).headers,
+    expected: forAnybody,
+  },
+  {
+    call: "POST /requests/answer/{answer_id}",
+    path: async ({ answer }) => answerPath((await answer()).id),
+    form: async ({ answer }) => (await answer()).part(1),
+    expected: forAnybody,
+  },
+  {
+    call: "PUT /requests/answer/{answer_id}",
+    path: async ({ answer }) => answerPath((await answer()).id),
+    headers: async ({ answer }) => (await answer()).headers,
+    body: async ({ answer }) => (await answer()).finish,
+    expected: forAnybody,
+  },
+  {
+    call: "PUT /device-links/{id}",
+    path: () => `/device-links/${newPublicId()}`,
+    body: () => ({ message: mailboxLetter }),
+    expected: forEach,
+  },
+  {
+    call: "GET /device-links/{id}",
+    path: async ({ mailbox }) => `/device-links/${await mailbox()}`,
+    expected: forOwner,
+  },
+  {
+    call: "PUT /device-links/{id}/answer",
+    path: async ({ mailbox }) => `/device-links/${await mailbox()}/answer`,
+    body: () => ({ answer: mailboxLetter }),
+    expected: forOwner,
+  },
   // Another session of the owner is refused: see device-links.test.ts.
-  { call: "GET /device-links/{id}/answer", path: async ({ ownMailbox }) => `/device-links/${await ownMailbox()}/answer`, expected: forOwner },
+  {
+    call: "GET /device-links/{id}/answer",
+    path: async ({ ownMailbox }) => `/device-links/${await ownMailbox()}/answer`,
+    expected: forOwner,
+  },
   // Everybody's own account: none can be named.
   { call: "DELETE /user/me", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
   { call: "POST /user/me/restore", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
   { call: "GET /user/activity", expected: forEach },
   { call: "GET /user/sessions", expected: forEach },
-  { call: "DELETE /user/sessions/{id}", path: async ({ otherSession }) => `/user/sessions/${(await otherSession()).id}`, expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 } },
+  {
+    call: "DELETE /user/sessions/{id}",
+    path: async ({ otherSession }) => `/user/sessions/${(await otherSession()).id}`,
+    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+  },
   // Whoever has the mail.
-  { call: "POST /mails/unsubscribe", path: async ({ unsubscribe }) => `/mails/unsubscribe?token=${await unsubscribe()}`, expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "DELETE /user/sessions", endsSessions: true, expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "DELETE /auth/token", endsSessions: true, expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
+  {
+    call: "POST /mails/unsubscribe",
+    path: async ({ unsubscribe }) => `/mails/unsubscribe?token=${await unsubscribe()}`,
+    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+  },
+  {
+    call: "DELETE /user/sessions",
+    endsSessions: true,
+    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+  },
+  {
+    call: "DELETE /auth/token",
+    endsSessions: true,
+    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+  },
 ];
 
 describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, endsSessions, expected }) => {
@@ -269,10 +517,14 @@ describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, endsSe
   const send = async (actor: Person, token: string | null) => {
     const address = (await path?.(scene)) ?? call.slice(call.indexOf(" ") + 1);
     const payload = await body?.(scene, actor);
-    const sent = (await form?.(scene)) ?? { ...(payload === undefined ? {} : { body: payload }), ...(headers === undefined ? {} : { headers: await headers(scene) }) };
+    const sent = (await form?.(scene)) ?? {
+      ...(payload === undefined ? {} : { body: payload }),
+      ...(headers === undefined ? {} : { headers: await headers(scene) }),
+    };
     return service.call(method, address, token, sent);
   };
-  const sendAs = async (person: Person, vendorId = "relicario") => send(person, endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token);
+  const sendAs = async (person: Person, vendorId = "relicario") =>
+    send(person, endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token);
 
   it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
     const got = {
@@ -289,8 +541,10 @@ describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, endsSe
   it("refuses an expired and a revoked session, unless it is for anybody", async () => {
     const answers = await Promise.all([expired, revoked, neverKept].map((token) => send(scene.owner, token)));
     const { nobody } = expected;
-    if ((nobody < 300 || call === "GET /telemetry") && anyone === undefined) expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
-    else if (call === "POST /auth/token") expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
+    if ((nobody < 300 || call === "GET /telemetry") && anyone === undefined)
+      expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
+    else if (call === "POST /auth/token")
+      expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
     else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
   });
 });
@@ -299,7 +553,9 @@ describe("the table above", () => {
   it("has every call that the service answers", async () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     const paths = body["paths"] as Record<string, Record<string, unknown>>;
-    const calls = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const calls = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
     expect(cases.map(({ call }) => call).sort()).toEqual(calls.sort());
   });
 
@@ -307,7 +563,9 @@ describe("the table above", () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     const paths = body["paths"] as Record<string, Record<string, { security?: readonly object[] }>>;
     const both = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, { security }]) => (security?.some((way) => Object.keys(way).length === 0) === true ? [`${method.toUpperCase()} ${path}`] : [])),
+      Object.entries(methods).flatMap(([method, { security }]) =>
+        security?.some((way) => Object.keys(way).length === 0) === true ? [`${method.toUpperCase()} ${path}`] : [],
+      ),
     );
     expect(cases.flatMap(({ call, anyone }) => (anyone === undefined ? [] : [call])).sort()).toEqual(both.sort());
   });
@@ -341,7 +599,11 @@ describe("a route for anyone", () => {
   afterAll(() => app.close());
 
   const open = async (authorization: string | null) => {
-    const answer = await app.inject({ method: "GET", url: "/open", headers: authorization === null ? {} : { authorization } });
+    const answer = await app.inject({
+      method: "GET",
+      url: "/open",
+      headers: authorization === null ? {} : { authorization },
+    });
     return { status: answer.statusCode, body: answer.json<{ account?: string | null; code?: string }>() };
   };
 
@@ -357,8 +619,19 @@ describe("a route for anyone", () => {
     const neverKept = await sessionOf(person, new Date(Date.now() + 60_000));
     const { token: revoked } = await service.signIn(person.subject);
     await service.call("DELETE", "/auth/token", revoked);
-    const codes = await Promise.all([`Bearer ${expired}`, `Bearer ${neverKept}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(async (header) => (await open(header)).body.code));
-    expect(codes).toEqual(["token_expired", "token_invalid", "token_invalid", "token_invalid", "unauthorized", "unauthorized"]);
+    const codes = await Promise.all(
+      [`Bearer ${expired}`, `Bearer ${neverKept}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(
+        async (header) => (await open(header)).body.code,
+      ),
+    );
+    expect(codes).toEqual([
+      "token_expired",
+      "token_invalid",
+      "token_invalid",
+      "token_invalid",
+      "unauthorized",
+      "unauthorized",
+    ]);
   });
 
   it("counts an account's calls by account, and those of nobody by address", async () => {
@@ -368,7 +641,8 @@ describe("a route for anyone", () => {
       return (await app.inject({ method: "GET", url: "/limited", headers })).statusCode;
     };
     const [here, there] = ["192.0.2.1", "192.0.2.2"];
-    for (const token of [null, one.token, two.token]) expect([await call(here, token), await call(here, token), await call(here, token)]).toEqual([200, 200, 429]);
+    for (const token of [null, one.token, two.token])
+      expect([await call(here, token), await call(here, token), await call(here, token)]).toEqual([200, 200, 429]);
     expect([await call(there, null), await call(there, one.token)]).toEqual([200, 429]);
   });
 });
@@ -385,6 +659,9 @@ describe("a disabled vendor", () => {
       issuedAt,
       expiresAt: new Date(issuedAt.getTime() + 60_000),
     });
-    expect(await service.call("GET", "/user/me", token)).toMatchObject({ status: 403, body: { code: "vendor_disabled" } });
+    expect(await service.call("GET", "/user/me", token)).toMatchObject({
+      status: 403,
+      body: { code: "vendor_disabled" },
+    });
   });
 });

@@ -12,14 +12,18 @@ declare module "fastify" {
      * Every route says who may call it at all; one that does not is refused at start.
      *
      * - `anybody`: nobody's session is looked at.
-     * - `anyone`: with a session or without. One that is sent must be good: an expired one counted as nobody would spend a
-     *   view of a share in a stranger's name. The caller renews it, or calls without one.
+     * - `anyone`: with a session or without. One that is sent must be good: an expired one counted
+     *   as nobody would spend a view of a share in a stranger's name. The caller renews it, or
+     *   calls without one.
      * - `signed_in`: with a good session.
      */
     access?: "anybody" | "anyone" | "signed_in";
     /** Those per account count by address where nobody is signed in. */
     rates?: readonly RateRule[];
-    /** The same call once more answers the same: it is run again when the database's connection was lost. GET is, unless it says false. */
+    /**
+     * The same call once more answers the same: it is run again when the database's connection was
+     * lost. GET is, unless it says false.
+     */
     idempotent?: boolean;
     /** How long its body may take to arrive, where the usual minute is too short. */
     bodySeconds?: number;
@@ -30,7 +34,10 @@ declare module "fastify" {
 }
 
 /** Looks at the session before a body is read. */
-export function guardRoutes(app: FastifyInstance, { sessionTokens, limiter, calls }: Pick<Services, "sessionTokens" | "limiter" | "calls">): void {
+export function guardRoutes(
+  app: FastifyInstance,
+  { sessionTokens, limiter, calls }: Pick<Services, "sessionTokens" | "limiter" | "calls">,
+): void {
   app.decorateRequest("actor", null);
   app.addHook("onRoute", (route) => {
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it`);
@@ -45,14 +52,18 @@ export function guardRoutes(app: FastifyInstance, { sessionTokens, limiter, call
     }
     const accountId = request.actor?.accountId ?? null;
     const count = async (): Promise<void> => {
-      for (const rule of rates) await whileLost(() => limiter.count(rule, { accountId, address: request.ip })); // counted twice at worst
+      // counted twice at worst
+      for (const rule of rates) await whileLost(() => limiter.count(rule, { accountId, address: request.ip }));
     };
     // An account's calls are counted in one row, for which they would wait with a connection each.
     await (accountId === null || rates.length === 0 ? count() : calls.inTurn(accountId, count));
   });
 }
 
-/** @throws Problem `unauthorized` on a route for anybody, and for nobody on one for anyone: that one asks `request.actor`. */
+/**
+ * @throws Problem `unauthorized` on a route for anybody, and for nobody on one for anyone: that one
+ *   asks `request.actor`.
+ */
 export function actorOf(request: FastifyRequest): Actor {
   if (request.actor === null) throw new Problem("unauthorized");
   return request.actor;

@@ -32,7 +32,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-const star = (favorite: boolean): Promise<Answer> => service.call("PATCH", "/secrets/favorite", busy.person.token, { body: { secret_db_id: busy.id, favorite } });
+const star = (favorite: boolean): Promise<Answer> =>
+  service.call("PATCH", "/secrets/favorite", busy.person.token, { body: { secret_db_id: busy.id, favorite } });
 
 const held = async (work: () => Promise<void>): Promise<void> => {
   await holder.query("begin");
@@ -50,7 +51,9 @@ describe("calls of one account", () => {
     await held(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight }, (_, index) => star(index % 2 === 0)));
       expect(await service.call("GET", "/secrets/store", other.token)).toMatchObject({ status: 200 });
-      expect(await service.call("POST", "/user/me", other.token, { body: { user_name: "somebody.else" } })).toMatchObject({ status: 200 });
+      expect(
+        await service.call("POST", "/user/me", other.token, { body: { user_name: "somebody.else" } }),
+      ).toMatchObject({ status: 200 });
     });
     expect(new Set((await Promise.all(writes)).map(({ status }) => status))).toEqual(new Set([200]));
   });
@@ -59,7 +62,11 @@ describe("calls of one account", () => {
     const writes: Promise<Answer>[] = [];
     await held(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight + 5 }, () => star(true)));
-      expect(await Promise.race(writes)).toMatchObject({ status: 429, headers: { "retry-after": "1" }, body: { code: "too_many_requests" } });
+      expect(await Promise.race(writes)).toMatchObject({
+        status: 429,
+        headers: { "retry-after": "1" },
+        body: { code: "too_many_requests" },
+      });
     });
     const statuses = (await Promise.all(writes)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429)).toHaveLength(5);
@@ -101,9 +108,12 @@ describe("downloads of one account", () => {
     const { person } = busy;
     large = buildLarge({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
     const { body: started } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-    for (const index of large.parts.keys()) await service.call("POST", uploadPath(String(started["upload_id"])), person.token, await large.part(index + 1));
+    for (const index of large.parts.keys())
+      await service.call("POST", uploadPath(String(started["upload_id"])), person.token, await large.part(index + 1));
     const finish = buildFinish(person, large);
-    expect(await service.call("PUT", uploadPath(String(started["upload_id"])), person.token, { body: finish })).toMatchObject({ status: 200 });
+    expect(
+      await service.call("PUT", uploadPath(String(started["upload_id"])), person.token, { body: finish }),
+    ).toMatchObject({ status: 200 });
     confirm(person, finish.keyring);
   });
   afterEach(() => jest.restoreAllMocks());
@@ -118,7 +128,9 @@ describe("downloads of one account", () => {
 
   it("are so many at a time, one that is run again being one, and the next is answered too_many_requests until one has ended", async () => {
     const leaving = new AbortController();
-    jest.spyOn(service.app.services.objects, "read").mockRejectedValueOnce(Object.assign(new Error("lost"), { code: "ECONNRESET" }));
+    jest
+      .spyOn(service.app.services.objects, "read")
+      .mockRejectedValueOnce(Object.assign(new Error("lost"), { code: "ECONNRESET" }));
     const unread = await Promise.all(Array.from({ length: maxDownloadsInFlight }, () => download(leaving.signal)));
     expect(new Set(unread.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await download()).status).toBe(429);
@@ -142,7 +154,9 @@ describe("downloads of one account", () => {
         return stream;
       });
     });
-    service.app.http.server.once("request", (_call, answer: ServerResponse) => answer.once("close", () => service.app.http.server.emit("left")));
+    service.app.http.server.once("request", (_call, answer: ServerResponse) =>
+      answer.once("close", () => service.app.http.server.emit("left")),
+    );
     await expect(download(leaving.signal)).rejects.toThrow("aborted");
     await ended;
   });

@@ -4,29 +4,45 @@ import { finished } from "node:stream";
 import { Problem } from "./problem.ts";
 import { createTurns, type Turns } from "./turns.ts";
 
-/** Of one account at a time, in each process. A browser makes six; this is enough for several tabs and devices. */
+/**
+ * Of one account at a time, in each process. A browser makes six; this is enough for several tabs
+ * and devices.
+ */
 export const maxCallsInFlight = 32;
 
-/** Downloads among them: each reads ahead, and checks what it reads. A browser takes one at a time. */
+/**
+ * Downloads among them: each reads ahead, and checks what it reads. A browser takes one at a time.
+ */
 export const maxDownloadsInFlight = 6;
 
 /**
- * What one account may have under way in this process, so that it cannot take what all accounts share. The database holds
- * the account's row anyway; here its calls wait without a connection.
+ * What one account may have under way in this process, so that it cannot take what all accounts
+ * share. The database holds the account's row anyway; here its calls wait without a connection.
  */
 export interface AccountCalls {
-  /** Counts one call until its answer has gone out or its caller went away. @throws Problem `too_many_requests` with `Retry-After`. */
+  /**
+   * Counts one call until its answer has gone out or its caller went away. @throws Problem
+   * `too_many_requests` with `Retry-After`.
+   */
   enter(accountId: string, answer: ServerResponse): void;
   /** Counts a download as well. @throws Problem `too_many_requests` with `Retry-After`. */
   enterDownload(accountId: string, answer: ServerResponse): void;
-  /** By account: what it writes goes one after the other. No more wait than calls are in flight, and those whose caller went away. */
+  /**
+   * By account: what it writes goes one after the other. No more wait than calls are in flight, and
+   * those whose caller went away.
+   */
   readonly inTurn: Turns;
   /** Pages of its list likewise: each may be a megabyte. */
   readonly pageInTurn: Turns;
 }
 
 export function createAccountCalls(): AccountCalls {
-  return { enter: atMost(maxCallsInFlight), enterDownload: atMost(maxDownloadsInFlight), inTurn: createTurns(), pageInTurn: createTurns() };
+  return {
+    enter: atMost(maxCallsInFlight),
+    enterDownload: atMost(maxDownloadsInFlight),
+    inTurn: createTurns(),
+    pageInTurn: createTurns(),
+  };
 }
 
 function atMost(most: number): (accountId: string, answer: ServerResponse) => void {

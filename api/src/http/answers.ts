@@ -1,7 +1,9 @@
 import { ProblemDocument } from "@relicario/shared/api";
 import type { z } from "zod";
 
-/** What a route can answer: its own answer, and problem documents for everything that can go wrong. */
+/**
+ * What a route can answer: its own answer, and problem documents for everything that can go wrong.
+ */
 export function answers<T extends z.ZodType, S extends 200 | 202 | 204 = 200>(answer: T, status?: S) {
   const problems = {
     400: ProblemDocument,

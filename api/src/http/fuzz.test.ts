@@ -8,7 +8,9 @@ let service: TestService;
 let person: Person;
 let secretId: string;
 beforeAll(async () => {
-  service = await startService({ RATE_LIMITS: JSON.stringify({ report: 100_000, fill_device_link: 100_000, start_answer: 100_000 }) });
+  service = await startService({
+    RATE_LIMITS: JSON.stringify({ report: 100_000, fill_device_link: 100_000, start_answer: 100_000 }),
+  });
   person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
@@ -49,47 +51,57 @@ const bodies: readonly (readonly [Method, string])[] = [
   ["PUT", "/requests/answer/019a9e2c-7c1e-7abc-8def-0123456789ab"],
 ];
 
-/** A real call with one member, anywhere in it, replaced by anything of another type, which is never right by chance. */
-const damagedOf = (build: () => object) => fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
-  const body = structuredClone(build()) as unknown;
-  const places: { parent: Record<string, unknown>; name: string }[] = [];
-  const visit = (node: unknown): void => {
-    if (typeof node !== "object" || node === null) return;
-    for (const name of Object.keys(node)) {
-      const parent = node as Record<string, unknown>;
-      places.push({ parent, name });
-      visit(parent[name]);
-    }
-  };
-  visit(body);
-  const place = places[position % places.length];
-  if (place === undefined) throw new Error("the call has no members");
-  const { parent, name } = place;
-  const isPlain = typeof parent[name] !== "object" || parent[name] === null;
-  parent[name] = isPlain ? { damaged: value } : `*${JSON.stringify(value)}`;
-  return body;
-});
+/**
+ * A real call with one member, anywhere in it, replaced by anything of another type, which is never
+ * right by chance.
+ */
+const damagedOf = (build: () => object) =>
+  fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
+    const body = structuredClone(build()) as unknown;
+    const places: { parent: Record<string, unknown>; name: string }[] = [];
+    const visit = (node: unknown): void => {
+      if (typeof node !== "object" || node === null) return;
+      for (const name of Object.keys(node)) {
+        const parent = node as Record<string, unknown>;
+        places.push({ parent, name });
+        visit(parent[name]);
+      }
+    };
+    visit(body);
+    const place = places[position % places.length];
+    if (place === undefined) throw new Error("the call has no members");
+    const { parent, name } = place;
+    const isPlain = typeof parent[name] !== "object" || parent[name] === null;
+    parent[name] = isPlain ? { damaged: value } : `*${JSON.stringify(value)}`;
+    return body;
+  });
 
 const refusals = [400, 401, 404, 409, 413, 415, 422];
 
 describe("whatever is sent", () => {
-  it.each(bodies)("%s %s answers any JSON with a problem that has a code, never with a fault of its own", async (method, path) => {
-    await fc.assert(
-      fc.asyncProperty(fc.jsonValue(), async (body) => {
-        const answer = await service.call(method, path, person.token, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
-        // An empty object changes nothing of an account, which is no fault.
-        if (path === "/user/me" && JSON.stringify(body) === "{}") return;
-        // A list is taken, and what is no report in it counts for nothing.
-        if (path === "/reports/csp" && Array.isArray(body)) {
-          expect(answer.status).toBe(204);
-          return;
-        }
-        expect(refusals).toContain(answer.status);
-        expect(answer.body.code).toEqual(expect.any(String));
-      }),
-      { numRuns: 60 },
-    );
-  });
+  it.each(bodies)(
+    "%s %s answers any JSON with a problem that has a code, never with a fault of its own",
+    async (method, path) => {
+      await fc.assert(
+        fc.asyncProperty(fc.jsonValue(), async (body) => {
+          const answer = await service.call(method, path, person.token, {
+            body: JSON.stringify(body),
+            headers: { "content-type": "application/json" },
+          });
+          // An empty object changes nothing of an account, which is no fault.
+          if (path === "/user/me" && JSON.stringify(body) === "{}") return;
+          // A list is taken, and what is no report in it counts for nothing.
+          if (path === "/reports/csp" && Array.isArray(body)) {
+            expect(answer.status).toBe(204);
+            return;
+          }
+          expect(refusals).toContain(answer.status);
+          expect(answer.body.code).toEqual(expect.any(String));
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
 
   it.each([
     ["/secrets/store", () => buildSecret(person).body],
@@ -101,7 +113,10 @@ describe("whatever is sent", () => {
     const before = await all();
     await fc.assert(
       fc.asyncProperty(damagedOf(build), async (body) => {
-        const answer = await service.call("POST", path, person.token, { body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+        const answer = await service.call("POST", path, person.token, {
+          body: JSON.stringify(body),
+          headers: { "content-type": "application/json" },
+        });
         expect(refusals).toContain(answer.status);
       }),
       { numRuns: 100 },

@@ -20,27 +20,47 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const send = async (payload: string | Readable): Promise<{ status: number; body: unknown }> => {
-  const answer = await app.inject({ method: "POST", url: "/", headers: { "content-type": "application/json" }, payload });
+  const answer = await app.inject({
+    method: "POST",
+    url: "/",
+    headers: { "content-type": "application/json" },
+    payload,
+  });
   return { status: answer.statusCode, body: answer.json<unknown>() };
 };
-const refused = (reason: string) => ({ status: 422, body: { code: "validation_error", errors: [{ path: "", reason }] } });
+const refused = (reason: string) => ({
+  status: 422,
+  body: { code: "validation_error", errors: [{ path: "", reason }] },
+});
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 describe("a JSON body", () => {
   it("is what it says, whatever stands in its strings", async () => {
-    const whole = { text: `brackets ${nested(40)} {"a":[ and "quotes", \\ \\" \\\\`, '"[{\\': ["[\"]", "\\", "", 1, null, { a: [] }], long: "\\\"".repeat(1_000) };
+    const whole = {
+      text: `brackets ${nested(40)} {"a":[ and "quotes", \\ \\" \\\\`,
+      '"[{\\': ['["]', "\\", "", 1, null, { a: [] }],
+      long: '\\"'.repeat(1_000),
+    };
     expect(await send(JSON.stringify(whole))).toEqual({ status: 200, body: { got: whole } });
     expect(await send(JSON.stringify(whole, null, 2))).toEqual({ status: 200, body: { got: whole } });
   });
 
   it("is the same in pieces of any size", async () => {
-    const whole = { text: `é ${nested(40)} "quotes", \\ \\" \\\\`, '"[{\\': ["[\"]", "\\", "", "😀", null, { a: [] }], long: "\\\"".repeat(50) };
+    const whole = {
+      text: `é ${nested(40)} "quotes", \\ \\" \\\\`,
+      '"[{\\': ['["]', "\\", "", "😀", null, { a: [] }],
+      long: '\\"'.repeat(50),
+    };
     const bytes = Buffer.from(JSON.stringify(whole));
     for (const size of [1, 2, 3, 7, 64]) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
       expect(await send(Readable.from(pieces, { objectMode: false }))).toEqual({ status: 200, body: { got: whole } });
     }
-    expect(await send(Readable.from(Array.from(nested(maxDepth + 1)), { objectMode: false }))).toMatchObject(refused("too_deep"));
+    expect(await send(Readable.from(Array.from(nested(maxDepth + 1)), { objectMode: false }))).toMatchObject(
+      refused("too_deep"),
+    );
   });
 
   it("of the greatest depth and the most values is taken", async () => {
@@ -54,7 +74,9 @@ describe("a JSON body", () => {
   });
 
   it("is refused when it has more values", async () => {
-    expect(await send(JSON.stringify(Array.from({ length: maxValues + 1 }, () => 1)))).toMatchObject(refused("too_many_values"));
+    expect(await send(JSON.stringify(Array.from({ length: maxValues + 1 }, () => 1)))).toMatchObject(
+      refused("too_many_values"),
+    );
     expect(await send(`[${"[],".repeat(maxValues)}1]`)).toMatchObject(refused("too_many_values"));
   });
 
@@ -67,7 +89,8 @@ describe("a JSON body", () => {
       while (!said.join("").includes(words)) await once(socket, "data");
       said.length = 0;
     };
-    const head = (length: number): string => `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(length)}\r\n\r\n`;
+    const head = (length: number): string =>
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(length)}\r\n\r\n`;
     socket.write(head(1_000_000) + "[".repeat(1_000));
     await hear("too_deep");
     socket.write("[".repeat(999_000) + head(2) + "[]");
@@ -76,6 +99,7 @@ describe("a JSON body", () => {
   });
 
   it("that is broken is broken as before", async () => {
-    for (const text of ['"', '"\\', "[", "]]]]", "{]", "", '{"__proto__":1}']) expect((await send(text)).status).toBe(400);
+    for (const text of ['"', '"\\', "[", "]]]]", "{]", "", '{"__proto__":1}'])
+      expect((await send(text)).status).toBe(400);
   });
 });

@@ -4,7 +4,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { Problem } from "./problem.ts";
 
-/** Levels of arrays and objects: the deepest call, a batch of secrets with a keyring change, has six. */
+/**
+ * Levels of arrays and objects: the deepest call, a batch of secrets with a keyring change, has
+ * six.
+ */
 export const maxDepth = 16;
 /** A keyring change that removes as much as it may has a hundred thousand. */
 export const maxValues = 150_000;
@@ -14,9 +17,9 @@ const smallBytes = 16 * 1024;
 const jsonType = /^application\/json\b/i;
 
 /**
- * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused at the first byte that is too much, and
- * what is left of them is dropped as it comes. A body of three megabytes of brackets takes a second to parse, and the stack of
- * whoever looks at it.
+ * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused at the first
+ * byte that is too much, and what is left of them is dropped as it comes. A body of three megabytes
+ * of brackets takes a second to parse, and the stack of whoever looks at it.
  */
 export function parseShapedJson(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _reply, payload, done) => {
@@ -36,7 +39,10 @@ export function parseShapedJson(app: FastifyInstance): void {
   });
 }
 
-/** Whether its length was announced and is small: then it is looked at whole, which costs less than a stream. */
+/**
+ * Whether its length was announced and is small: then it is looked at whole, which costs less than
+ * a stream.
+ */
 function isSmall({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBytes;
 }
@@ -58,7 +64,10 @@ class Shaped extends Transform {
   }
 }
 
-/** Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's affair. Bytes of UTF-8 above 0x7f are none of these. */
+/**
+ * Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's
+ * affair. Bytes of UTF-8 above 0x7f are none of these.
+ */
 class Shape {
   #depth = 0;
   #values = 0;
@@ -89,7 +98,8 @@ class Shape {
       this.#escaped = false;
       at++;
     }
-    for (let end = piece.indexOf(quote, at); end !== -1; end = piece.indexOf(quote, end + 1)) if (escapesBefore(piece, at, end) % 2 === 0) return end;
+    for (let end = piece.indexOf(quote, at); end !== -1; end = piece.indexOf(quote, end + 1))
+      if (escapesBefore(piece, at, end) % 2 === 0) return end;
     this.#escaped = escapesBefore(piece, at, piece.length) % 2 === 1;
     return piece.length;
   }

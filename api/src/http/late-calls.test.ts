@@ -11,7 +11,19 @@ let goOn: () => void;
 let reached: Promise<void>;
 beforeEach(async () => {
   // Only our own timers stand still; sockets and promises go on.
-  jest.useFakeTimers({ doNotFake: ["Date", "hrtime", "nextTick", "performance", "queueMicrotask", "setImmediate", "clearImmediate", "setInterval", "clearInterval"] });
+  jest.useFakeTimers({
+    doNotFake: [
+      "Date",
+      "hrtime",
+      "nextTick",
+      "performance",
+      "queueMicrotask",
+      "setImmediate",
+      "clearImmediate",
+      "setInterval",
+      "clearInterval",
+    ],
+  });
   lines = [];
   app = Fastify(loggerOptions("info", { write: (line) => lines.push(line) }));
   answerErrors(app);

@@ -3,19 +3,23 @@ import type { FastifyInstance } from "fastify";
 import { Problem } from "./problem.ts";
 import { bodySecondsOf } from "./slow-requests.ts";
 
-/** From the time that the body may take, whether it took it or not, to the beginning of the answer. */
+/**
+ * From the time that the body may take, whether it took it or not, to the beginning of the answer.
+ */
 const answerSeconds = 30;
 
 /**
- * Whoever waits for an answer gets one: 503 when its time is over. The handler may still come to its end, so the caller asks
- * again as after a lost answer. (Fastify's own `handlerTimeout` ends with a body's last byte.)
+ * Whoever waits for an answer gets one: 503 when its time is over. The handler may still come to
+ * its end, so the caller asks again as after a lost answer. (Fastify's own `handlerTimeout` ends
+ * with a body's last byte.)
  */
 export function endLateCalls(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
     const { "content-length": length = "0", "transfer-encoding": pieces } = request.headers;
     const seconds = (length === "0" && pieces === undefined ? 0 : bodySecondsOf(request)) + answerSeconds;
     const timer = setTimeout(() => {
-      if (!reply.sent && !reply.raw.headersSent) void reply.send(new Problem("service_unavailable", { detail: "it took too long" }));
+      if (!reply.sent && !reply.raw.headersSent)
+        void reply.send(new Problem("service_unavailable", { detail: "it took too long" }));
     }, seconds * 1_000).unref();
     reply.raw.once("close", () => {
       clearTimeout(timer);

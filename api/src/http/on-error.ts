@@ -9,13 +9,21 @@ import { factsOf } from "./logging.ts";
 /** When whoever got 503 may ask again: a database that starts again is back by then. */
 const retryAfterSeconds = 3;
 
-/** The one gate out for everything that fails: RFC 9457 problem documents with a code of `shared/errors`. */
+/**
+ * The one gate out for everything that fails: RFC 9457 problem documents with a code of
+ * `shared/errors`.
+ */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => sendProblem(problemOf(error), request, reply, error));
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem("not_found"), request, reply));
 }
 
-function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply, error: unknown = problem): FastifyReply {
+function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown = problem,
+): FastifyReply {
   const status = statusOfCode[problem.code];
   if (status >= 500) request.log.error({ failure: factsOf(error) }, "failed");
   const { detail, members, headers } = problem.options;
@@ -52,8 +60,11 @@ function problemOf(error: unknown): Problem {
   return new Problem(databaseFault(error) === null ? "internal_error" : "service_unavailable", { cause: error });
 }
 
-/** Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status. */
+/**
+ * Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status.
+ */
 function statusOf(error: unknown): number | null {
-  if (typeof error !== "object" || error === null || !("statusCode" in error) || typeof error.statusCode !== "number") return null;
+  if (typeof error !== "object" || error === null || !("statusCode" in error) || typeof error.statusCode !== "number")
+    return null;
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }

@@ -26,7 +26,11 @@ const limiterOf = (overrides: Record<string, number> = {}): RateLimiter => {
   return createRateLimiter(process.db, Buffer.alloc(32, 7), () => clock, overrides);
 };
 
-const passes = async (limiter: RateLimiter, rule: RateRule, caller: Parameters<RateLimiter["count"]>[1]): Promise<boolean> => {
+const passes = async (
+  limiter: RateLimiter,
+  rule: RateRule,
+  caller: Parameters<RateLimiter["count"]>[1],
+): Promise<boolean> => {
   try {
     await limiter.count(rule, caller);
     return true;
@@ -44,7 +48,9 @@ describe("a limit that everybody shares", () => {
 
   it("lets exactly its number through, however many processes count", async () => {
     const processes = [limiterOf({ exchange_all: 500 }), limiterOf({ exchange_all: 500 })];
-    const passed = await Promise.all(processes.flatMap((limiter) => Array.from({ length: 400 }, () => passes(limiter, rule, anybody))));
+    const passed = await Promise.all(
+      processes.flatMap((limiter) => Array.from({ length: 400 }, () => passes(limiter, rule, anybody))),
+    );
     expect(passed.filter(Boolean)).toHaveLength(500);
   });
 
@@ -59,7 +65,11 @@ describe("a limit that everybody shares", () => {
   it("begins anew with the next window, and says until when a full one lasts", async () => {
     const limiter = limiterOf({ exchange_all: 2 });
     clock = new Date("2026-11-22T10:00:15Z");
-    expect([await passes(limiter, rule, anybody), await passes(limiter, rule, anybody), await passes(limiter, rule, anybody)]).toEqual([true, true, false]);
+    expect([
+      await passes(limiter, rule, anybody),
+      await passes(limiter, rule, anybody),
+      await passes(limiter, rule, anybody),
+    ]).toEqual([true, true, false]);
     await expect(limiter.count(rule, anybody)).rejects.toMatchObject({ options: { headers: { "retry-after": "45" } } });
     clock = new Date("2026-11-22T10:01:00Z");
     expect(await passes(limiter, rule, anybody)).toBe(true);
@@ -72,7 +82,9 @@ describe("a limit of an account", () => {
 
   it("lets exactly its number through, however many processes count", async () => {
     const processes = [limiterOf(), limiterOf()];
-    const passed = await Promise.all(processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => passes(limiter, rule, ana))));
+    const passed = await Promise.all(
+      processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => passes(limiter, rule, ana))),
+    );
     expect(passed.filter(Boolean)).toHaveLength(rule.calls);
   });
 
@@ -101,7 +113,8 @@ describe("a limit of an account", () => {
 describe("a limit of an address", () => {
   it("that is reached is known without the database until its window ends", async () => {
     const limiter = limiterOf({ exchange: 2 });
-    for (const passed of [true, true, false, false, false]) expect(await passes(limiter, rateRules.exchange, anybody)).toBe(passed);
+    for (const passed of [true, true, false, false, false])
+      expect(await passes(limiter, rateRules.exchange, anybody)).toBe(passed);
     expect(await rowsOf(rateRules.exchange)).toMatchObject([{ calls: 3 }]);
     expect(await passes(limiter, rateRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
     clock = new Date(clock.getTime() + 60_000);
@@ -124,7 +137,11 @@ describe("a limit of an address", () => {
 });
 
 describe("sweep", () => {
-  const sweeping = (): Sweeping => ({ now: clock, signal: new AbortController().signal, attempt: () => Promise.resolve(true) });
+  const sweeping = (): Sweeping => ({
+    now: clock,
+    signal: new AbortController().signal,
+    attempt: () => Promise.resolve(true),
+  });
 
   it("forgets windows that are over, and none that is not", async () => {
     const limiter = limiterOf();
@@ -149,8 +166,15 @@ describe("the address of a call", () => {
     const service = await startService({ TRUSTED_PROXIES: proxies, RATE_LIMITS: '{"exchange":1}' });
     try {
       const ask = async (remoteAddress: string, headers: Record<string, string>) =>
-        (await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress, headers })).status;
-      expect(await ask("203.0.113.9", {})).toBe(401); // nobody trusts what this one forwards, so this is its own address
+        (
+          await service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+            body: { token: "noise" },
+            remoteAddress,
+            headers,
+          })
+        ).status;
+      // nobody trusts what this one forwards, so this is its own address
+      expect(await ask("203.0.113.9", {})).toBe(401);
       expect(await ask("127.0.0.1", { "x-forwarded-for": forwarded })).toBe(429);
       expect(await ask("127.0.0.1", { "x-forwarded-for": "203.0.113.10" })).toBe(401);
     } finally {

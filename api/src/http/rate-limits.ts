@@ -47,7 +47,10 @@ export const rateRules = {
   makeShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
   /** Of one account with one other: else it fills the other's list. */
   shareWithPerson: { name: "share_with_person", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
-  /** Looks and openings, of shares and requests. A link that went to a company is opened from one address. */
+  /**
+   * Looks and openings, of shares and requests. A link that went to a company is opened from one
+   * address.
+   */
   visit: { name: "visit", calls: 300, windowSeconds: 60, per: "address" },
   /** Of one share, by whoever proved that they may open it. */
   openShare: { name: "open_share", calls: 600, windowSeconds: 60, per: "subject" },
@@ -93,7 +96,8 @@ export interface RateLimiter {
   /**
    * Counts one call.
    *
-   * @param tx where the count is to be taken back together with what it counts; not for a rule of everybody
+   * @param tx where the count is to be taken back together with what it counts; not for a rule of
+   *   everybody
    * @throws Problem `too_many_requests` with `Retry-After` when the window is full.
    */
   count(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
@@ -113,24 +117,40 @@ interface Portion {
 }
 
 const portionsOfWindow = 100;
-/** The most that is taken at once for one account, address or subject: so many may be lost with a process. */
+/**
+ * The most that is taken at once for one account, address or subject: so many may be lost with a
+ * process.
+ */
 const largestPortionOfOne = 12;
 /** Portions that a process remembers. */
 const mostPortions = 10_000;
 
 /**
- * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed digests only.
+ * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed
+ * digests only.
  *
- * A row is not written by every call: a process takes a hundredth of the window at a time and counts that in memory. So never
- * more pass than the rule says; a process that ends gives up what it had not used.
+ * A row is not written by every call: a process takes a hundredth of the window at a time and
+ * counts that in memory. So never more pass than the rule says; a process that ends gives up what
+ * it had not used.
  */
-export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => new Date(), overrides: RateOverrides = {}): RateLimiter {
+export function createRateLimiter(
+  db: Db,
+  key: Buffer,
+  now: () => Date = () => new Date(),
+  overrides: RateOverrides = {},
+): RateLimiter {
   /** By rule and subject; empty ones stand for windows that are full. */
   const portions = new Map<string, Portion>();
   const taking = new Map<string, Promise<void>>();
 
   /** @returns the calls of this window so far, these included. */
-  async function add(executor: Db | Tx, rule: RateRule, subject: string, start: number, calls: number): Promise<number> {
+  async function add(
+    executor: Db | Tx,
+    rule: RateRule,
+    subject: string,
+    start: number,
+    calls: number,
+  ): Promise<number> {
     const [row] = await executor
       .insert(rateLimits)
       .values({ subject, rule: rule.name, windowStart: new Date(start * 1_000), calls })
@@ -142,7 +162,9 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     return row?.calls ?? calls;
   }
 
-  /** A window that is full stays so until it ends: what comes then is refused without the database. */
+  /**
+   * A window that is full stays so until it ends: what comes then is refused without the database.
+   */
   async function passesByPortion(rule: RateRule, subject: string, most: number, start: number): Promise<boolean> {
     const one = `${rule.name} ${subject}`;
     for (;;) {
@@ -155,7 +177,11 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
         if (held.last) return false;
       }
       // One asks, the others wait for the answer.
-      if (!taking.has(one)) taking.set(one, takePortion(rule, subject, most, start).finally(() => taking.delete(one)));
+      if (!taking.has(one))
+        taking.set(
+          one,
+          takePortion(rule, subject, most, start).finally(() => taking.delete(one)),
+        );
       await taking.get(one);
     }
   }
@@ -178,21 +204,29 @@ export function createRateLimiter(db: Db, key: Buffer, now: () => Date = () => n
     const most = overrides[rule.name] ?? rule.calls;
     const { start } = windowOf(rule);
     const subject = rule.per === "everybody" ? "" : subjectOf(key, rule, caller);
-    return tx === undefined || rule.per === "everybody" ? passesByPortion(rule, subject, most, start) : (await add(tx, rule, subject, start, 1)) <= most;
+    return tx === undefined || rule.per === "everybody"
+      ? passesByPortion(rule, subject, most, start)
+      : (await add(tx, rule, subject, start, 1)) <= most;
   }
 
   return {
     passes,
     async count(rule, caller, tx) {
       const { secondsLeft } = windowOf(rule);
-      if (!(await passes(rule, caller, tx))) throw new Problem("too_many_requests", { headers: { "retry-after": String(secondsLeft) } });
+      if (!(await passes(rule, caller, tx)))
+        throw new Problem("too_many_requests", { headers: { "retry-after": String(secondsLeft) } });
     },
     async sweep(sweeping) {
       const { subject, rule, windowStart } = rateLimits;
       const rules = Object.values(rateRules);
-      const begunBefore = (windowSeconds: number) => lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000));
-      const longest = Math.max(...rules.map(({ windowSeconds }) => windowSeconds)); // of rules that there are no more, too
-      const over = or(begunBefore(longest), ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), begunBefore(windowSeconds))));
+      const begunBefore = (windowSeconds: number) =>
+        lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000));
+      // of rules that there are no more, too
+      const longest = Math.max(...rules.map(({ windowSeconds }) => windowSeconds));
+      const over = or(
+        begunBefore(longest),
+        ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), begunBefore(windowSeconds))),
+      );
       await deleteInBatches(sweeping, (rows) => {
         const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
         return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);

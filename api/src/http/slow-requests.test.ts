@@ -9,7 +9,19 @@ let app: FastifyInstance;
 let reached: Promise<void>;
 beforeEach(async () => {
   // Only our own timers stand still; sockets and promises go on.
-  jest.useFakeTimers({ doNotFake: ["Date", "hrtime", "nextTick", "performance", "queueMicrotask", "setImmediate", "clearImmediate", "setInterval", "clearInterval"] });
+  jest.useFakeTimers({
+    doNotFake: [
+      "Date",
+      "hrtime",
+      "nextTick",
+      "performance",
+      "queueMicrotask",
+      "setImmediate",
+      "clearImmediate",
+      "setInterval",
+      "clearInterval",
+    ],
+  });
   app = Fastify();
   endSlowRequests(app);
   reached = new Promise((arrived) => {
@@ -27,7 +39,10 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Sends half of a body, lets `seconds` pass, then sends the rest. @returns what came back, nothing when it was closed. */
+/**
+ * Sends half of a body, lets `seconds` pass, then sends the rest. @returns what came back, nothing
+ * when it was closed.
+ */
 const slowly = async (path: string, seconds: number): Promise<string> => {
   const { port } = new URL(app.listeningOrigin);
   const socket = connect(Number(port), "127.0.0.1");

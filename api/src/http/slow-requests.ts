@@ -5,7 +5,10 @@ const usualSeconds = 60;
 /** The longest that any route may ask for; Node ends what takes longer, headers included. */
 export const longestSeconds = 30 * 60;
 
-/** Whoever sends a body too slowly holds a connection for nothing: it is closed when the route's time is over. */
+/**
+ * Whoever sends a body too slowly holds a connection for nothing: it is closed when the route's
+ * time is over.
+ */
 export function endSlowRequests(app: FastifyInstance): void {
   app.addHook("onRequest", (request, _reply, done) => {
     const { raw } = request;

@@ -1,4 +1,7 @@
-/** Runs one `work` with a key after the other, in the order in which they came, and those of different keys beside each other. */
+/**
+ * Runs one `work` with a key after the other, in the order in which they came, and those of
+ * different keys beside each other.
+ */
 export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 /** Of this process. Rejects with what `work` rejects with; the next one goes on all the same. */

@@ -12,8 +12,8 @@ import { buildLarge, sentForm, sha256B64u, type SentForm } from "../testing/uplo
 import { maxUnreadBytes } from "./unread-bodies.ts";
 
 /*
- * One connection, kept alive: the call behind a refused one comes through only when the refused body was taken off it, or
- * the connection was closed and a new one made.
+ * One connection, kept alive: the call behind a refused one comes through only when the refused
+ * body was taken off it, or the connection was closed and a new one made.
  */
 
 let service: TestService;
@@ -40,25 +40,37 @@ interface Sent {
   readonly chunked?: boolean;
 }
 
-const call = async (path: string, { method = "POST", token = person.token, headers = {}, body, chunked = false }: Sent): Promise<{ status: number; code: unknown }> => {
+const call = async (
+  path: string,
+  { method = "POST", token = person.token, headers = {}, body, chunked = false }: Sent,
+): Promise<{ status: number; code: unknown }> => {
   const sending = request(`${await service.listen()}${path}`, {
     method,
     agent,
-    headers: { ...headers, ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(chunked ? {} : { "content-length": body.length }) },
+    headers: {
+      ...headers,
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(chunked ? {} : { "content-length": body.length }),
+    },
   });
   const answered = once(sending, "response") as Promise<[IncomingMessage]>;
   if (chunked) for (let at = 0; at < body.length; at += 65_536) sending.write(body.subarray(at, at + 65_536));
   sending.end(chunked ? undefined : body);
   const [answer] = await answered;
   const text = (await buffer(answer)).toString();
-  return { status: answer.statusCode ?? 0, code: text === "" ? undefined : (JSON.parse(text) as { code?: unknown }).code };
+  return {
+    status: answer.statusCode ?? 0,
+    code: text === "" ? undefined : (JSON.parse(text) as { code?: unknown }).code,
+  };
 };
 
 const next = async (): Promise<number> => (await call("/user/me", { method: "GET", body: Buffer.alloc(0) })).status;
 
 const begin = async (bytes?: number): Promise<{ path: string; large: ReturnType<typeof buildLarge> }> => {
   const large = buildLarge(bytes === undefined ? {} : { bytes });
-  const { upload_id: id } = UploadStarted.parse((await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body);
+  const { upload_id: id } = UploadStarted.parse(
+    (await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body,
+  );
   return { path: uploadPath(id), large };
 };
 
@@ -114,13 +126,19 @@ describe("a refused call leaves the connection to the next one", () => {
   });
 
   it.each([false, true])("when a JSON body is over the limit, chunked: %s", async (chunked) => {
-    const json = { headers: { "content-type": "application/json" }, body: Buffer.alloc(maxJsonBodyBytes + 1_000_000, " "), chunked };
+    const json = {
+      headers: { "content-type": "application/json" },
+      body: Buffer.alloc(maxJsonBodyBytes + 1_000_000, " "),
+      chunked,
+    };
     expect(await call("/secrets/store", json)).toMatchObject({ status: 413, code: "payload_too_large" });
     expect(await next()).toBe(200);
   });
 
   it("when a body is of a type that nobody reads", async () => {
-    expect(await call("/user/me", { headers: { "content-type": "text/csv" }, body: Buffer.alloc(2 * 1024 ** 2) })).toMatchObject({ status: 415 });
+    expect(
+      await call("/user/me", { headers: { "content-type": "text/csv" }, body: Buffer.alloc(2 * 1024 ** 2) }),
+    ).toMatchObject({ status: 415 });
     expect(await next()).toBe(200);
   });
 });
@@ -140,17 +158,22 @@ describe("a body that nobody reads", () => {
     let sent = 0;
     while (!socket.destroyed && sent < 2 * maxUnreadBytes) {
       sent += piece.length;
-      if (!socket.write(piece)) await new Promise<void>((on) => {
-        socket.once("drain", on);
-        void closed.then(on);
-      });
+      if (!socket.write(piece))
+        await new Promise<void>((on) => {
+          socket.once("drain", on);
+          void closed.then(on);
+        });
     }
     expect(socket.destroyed).toBe(true);
     expect(sent).toBeGreaterThan(maxUnreadBytes);
   });
 
   it("is not begun with when its length is beyond that", async () => {
-    const sending = request(`${await service.listen()}/nowhere`, { method: "POST", agent, headers: { "content-type": "text/csv", "content-length": maxUnreadBytes + 1 } });
+    const sending = request(`${await service.listen()}/nowhere`, {
+      method: "POST",
+      agent,
+      headers: { "content-type": "text/csv", "content-length": maxUnreadBytes + 1 },
+    });
     sending.on("error", () => undefined);
     sending.flushHeaders();
     const [answer] = (await once(sending, "response")) as [IncomingMessage];

@@ -1,13 +1,16 @@
 import { maxPartBytes } from "@relicario/shared/api";
 import type { FastifyInstance } from "fastify";
 
-/** A part of the largest size with the form around it: no call that is meant brings more. In bytes. */
+/**
+ * A part of the largest size with the form around it: no call that is meant brings more. In bytes.
+ */
 export const maxUnreadBytes = maxPartBytes + 64 * 1024;
 
 /**
- * What was answered before its body was read (no session, too many calls, a part that is wrong, a full disk) leaves bytes on
- * a connection that is kept for the next call. They are read and dropped, so that the caller gets to the answer; beyond
- * {@link maxUnreadBytes} the connection is closed. The time for it is the route's own (slow-requests.ts).
+ * What was answered before its body was read (no session, too many calls, a part that is wrong, a
+ * full disk) leaves bytes on a connection that is kept for the next call. They are read and
+ * dropped, so that the caller gets to the answer; beyond {@link maxUnreadBytes} the connection is
+ * closed. The time for it is the route's own (slow-requests.ts).
  */
 export function dropUnreadBodies(app: FastifyInstance): void {
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -21,7 +24,8 @@ export function dropUnreadBodies(app: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    // Fastify closes after a body that it did not take; who still sends it would then lose the answer.
+    // Fastify closes after a body that it did not take; who still sends it would then lose the
+    // answer.
     void reply.removeHeader("connection");
     let dropped = 0;
     raw.unpipe();

@@ -31,7 +31,8 @@ const somebody = () => {
 describe("signUp", () => {
   it("is limited for an address, a /64 of IPv6 being one, and counts new accounts alone", async () => {
     const address = "2001:db8:1:2::1";
-    for (let made = 1; made < attemptLimits.signUp.most; made++) await attempts.take(attemptLimits.signUp, "2001:db8:1:2");
+    for (let made = 1; made < attemptLimits.signUp.most; made++)
+      await attempts.take(attemptLimits.signUp, "2001:db8:1:2");
     expect(await accounts.signUp({ ...somebody(), password: "short" }, address)).toHaveProperty("problems");
     expect(await accounts.signUp(somebody(), address)).toHaveProperty("account");
     await expect(accounts.signUp(somebody(), "2001:db8:1:2:ffff::9")).rejects.toThrow(TooManyAttempts);
@@ -40,8 +41,10 @@ describe("signUp", () => {
   });
 
   it("is limited for all, which a full address does not fill", async () => {
-    for (let made = 0; made < attemptLimits.signUp.most; made++) await attempts.take(attemptLimits.signUp, "203.0.113.1");
-    for (let made = 1; made < attemptLimits.signUpOfAll.most; made++) await attempts.take(attemptLimits.signUpOfAll, "");
+    for (let made = 0; made < attemptLimits.signUp.most; made++)
+      await attempts.take(attemptLimits.signUp, "203.0.113.1");
+    for (let made = 1; made < attemptLimits.signUpOfAll.most; made++)
+      await attempts.take(attemptLimits.signUpOfAll, "");
     await expect(accounts.signUp(somebody(), "203.0.113.1")).rejects.toThrow(TooManyAttempts);
     expect(await accounts.signUp(somebody(), "203.0.113.2")).toHaveProperty("account");
     await expect(accounts.signUp(somebody(), "203.0.113.3")).rejects.toThrow(TooManyAttempts);

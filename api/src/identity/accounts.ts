@@ -53,13 +53,16 @@ export class Accounts {
     return rows[0];
   }
 
-  /** Whether somebody has this user name. For the provider itself: it counts as nobody's question. */
+  /**
+   * Whether somebody has this user name. For the provider itself: it counts as nobody's question.
+   */
   async isTaken(username: string): Promise<boolean> {
     return (await this.#findByName(keyOf(username))) !== undefined;
   }
 
   /**
-   * Looks up a user name or e-mail and checks the password. Takes as long for a name that nobody has.
+   * Looks up a user name or e-mail and checks the password. Takes as long for a name that nobody
+   * has.
    *
    * @returns null when name or password is wrong: which one is not told
    * @throws TooManyAttempts, even for the right password, when too many wrong ones came before
@@ -81,10 +84,15 @@ export class Accounts {
   /**
    * Makes an account, or says what is wrong with which field.
    *
-   * @throws TooManyAttempts when too many accounts were made, or taken names asked for, from this address; or made by all
+   * @throws TooManyAttempts when too many accounts were made, or taken names asked for, from this
+   *   address; or made by all
    */
-  async signUp(asked: NewAccount, address: string | undefined): Promise<{ account: Account } | { problems: SignUpProblems }> {
-    // A full window refuses every sign-up from there: were it only the taken names, the refusal itself would tell.
+  async signUp(
+    asked: NewAccount,
+    address: string | undefined,
+  ): Promise<{ account: Account } | { problems: SignUpProblems }> {
+    // A full window refuses every sign-up from there: were it only the taken names, the refusal
+    // itself would tell.
     await this.#attempts.require(attemptLimits.taken, addressGroup(address));
     const username = asked.username.trim().normalize("NFC");
     const email = asked.email.trim().normalize("NFC");
@@ -111,18 +119,31 @@ export class Accounts {
    * @returns null when there is no such account
    * @throws TooManyAttempts, even for the right old password, when too many wrong ones came before
    */
-  async changePassword(id: string, { before, after }: { readonly before: string; readonly after: string }): Promise<PasswordChangeProblems | null> {
-    const { rows } = await this.#pool.query<Row>("select id, username, email, password_hash from accounts where id = $1", [id]);
+  async changePassword(
+    id: string,
+    { before, after }: { readonly before: string; readonly after: string },
+  ): Promise<PasswordChangeProblems | null> {
+    const { rows } = await this.#pool.query<Row>(
+      "select id, username, email, password_hash from accounts where id = $1",
+      [id],
+    );
     const [row] = rows;
     if (row === undefined) return null;
     await this.#attempts.take(attemptLimits.account, row.id);
     const matches = await verifyPassword(before, row.password_hash);
     if (matches) await this.#attempts.forget(attemptLimits.account, row.id);
     const refused = problemOfPassword(after, row.username, row.email);
-    const problems: PasswordChangeProblems = { ...(matches ? {} : { old_password: "wrong" }), ...(refused === null ? {} : { new_password: refused }) };
+    const problems: PasswordChangeProblems = {
+      ...(matches ? {} : { old_password: "wrong" }),
+      ...(refused === null ? {} : { new_password: refused }),
+    };
     if (Object.keys(problems).length > 0) return problems;
-    // Of two changes at once the second finds another hash than the one that it was checked against.
-    const changed = await this.#pool.query("update accounts set password_hash = $3 where id = $1 and password_hash = $2", [id, row.password_hash, await hashPassword(after)]);
+    // Of two changes at once the second finds another hash than the one that it was checked
+    // against.
+    const changed = await this.#pool.query(
+      "update accounts set password_hash = $3 where id = $1 and password_hash = $2",
+      [id, row.password_hash, await hashPassword(after)],
+    );
     return changed.rowCount === 1 ? {} : { old_password: "wrong" };
   }
 
@@ -145,7 +166,10 @@ export class Accounts {
 
   async #findByName(key: string): Promise<Row | undefined> {
     const column = key.includes("@") ? "email_key" : "username_key"; // no user name holds an @
-    const { rows } = await this.#pool.query<Row>(`select id, username, email, password_hash from accounts where ${column} = $1`, [key]);
+    const { rows } = await this.#pool.query<Row>(
+      `select id, username, email, password_hash from accounts where ${column} = $1`,
+      [key],
+    );
     return rows[0];
   }
 }
@@ -153,13 +177,23 @@ export class Accounts {
 function malformedParts({ username, email, password }: NewAccount): SignUpProblems {
   const passwordProblem = problemOfPassword(password, username, email);
   return {
-    ...(username === "" ? { username: "username_missing" } : usernamePattern.test(username) ? {} : { username: "username_malformed" }),
-    ...(email === "" ? { email: "email_missing" } : ContactEmail.safeParse(email).success ? {} : { email: "email_malformed" }),
+    ...(username === ""
+      ? { username: "username_missing" }
+      : usernamePattern.test(username)
+        ? {}
+        : { username: "username_malformed" }),
+    ...(email === ""
+      ? { email: "email_missing" }
+      : ContactEmail.safeParse(email).success
+        ? {}
+        : { email: "email_malformed" }),
     ...(passwordProblem === null ? {} : { password: passwordProblem }),
   };
 }
 
-/** Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does. */
+/**
+ * Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does.
+ */
 function keyOf(name: string): string {
   return name.replaceAll("\0", "").trim().normalize("NFKC").toLowerCase();
 }

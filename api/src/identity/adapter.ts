@@ -19,9 +19,10 @@ interface Row {
 /**
  * oidc-provider's storage in PostgreSQL, one for each model.
  *
- * Expired rows are not found, except an authorization code that was used: the library looks for it to revoke its grant
- * when it comes a second time (RFC 6749 4.1.2). Codes are kept as they are, not as digests: one lives for 60 seconds and
- * is worthless without its PKCE verifier; a session's id is worthless without the cookie key that signs it.
+ * Expired rows are not found, except an authorization code that was used: the library looks for it
+ * to revoke its grant when it comes a second time (RFC 6749 4.1.2). Codes are kept as they are, not
+ * as digests: one lives for 60 seconds and is worthless without its PKCE verifier; a session's id
+ * is worthless without the cookie key that signs it.
  */
 export class PostgresAdapter implements Adapter {
   readonly #pool: Pool;
@@ -38,7 +39,15 @@ export class PostgresAdapter implements Adapter {
        values ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7))
        on conflict (model, id) do update set payload = excluded.payload, grant_id = excluded.grant_id, uid = excluded.uid,
          user_code = excluded.user_code, expires_at = excluded.expires_at`,
-      [this.#model, id, payload, grantable.has(this.#model) ? payload.grantId : null, payload.uid, payload.userCode, expiresIn],
+      [
+        this.#model,
+        id,
+        payload,
+        grantable.has(this.#model) ? payload.grantId : null,
+        payload.uid,
+        payload.userCode,
+        expiresIn,
+      ],
     );
   }
 
@@ -54,7 +63,10 @@ export class PostgresAdapter implements Adapter {
     return this.#findBy("user_code", userCode);
   }
 
-  /** @throws InvalidGrant when somebody else used it in the meantime: of two that come at once, one wins. */
+  /**
+   * @throws InvalidGrant when somebody else used it in the meantime: of two that come at once, one
+   *   wins.
+   */
   async consume(id: string): Promise<void> {
     const { rowCount } = await this.#pool.query(
       "update provider_records set consumed_at = now() where model = $1 and id = $2 and consumed_at is null",

@@ -14,13 +14,15 @@ import type { Log } from "./log.ts";
 import { maxPasswordLength, minPasswordLength } from "./passwords.ts";
 
 /*
- * What the product's service may ask of this provider, and nobody else: IDENTITY_ADMIN_TOKEN as a bearer token, JSON both ways.
+ * What the product's service may ask of this provider, and nobody else: IDENTITY_ADMIN_TOKEN as a
+ * bearer token, JSON both ways.
  *
- * - `GET  <issuer>/admin/password-rules` → `{min_length, max_length}`; beside these it refuses the account's own names and
- *   common passwords
- * - `POST <issuer>/admin/password` `{subject, old_password, new_password, keep_session?}` → 204, and every session of the person
- *   but that one (`sid` of its tokens) has ended; 422 `{problems: {old_password?: "wrong", new_password?: …}}`; 404 where there
- *   is no such person; 429 with `Retry-After` after too many wrong passwords
+ * - `GET <issuer>/admin/password-rules` → `{min_length, max_length}`; beside these it refuses the
+ *   account's own names and common passwords
+ * - `POST <issuer>/admin/password` `{subject, old_password, new_password, keep_session?}` → 204,
+ *   and every session of the person but that one (`sid` of its tokens) has ended; 422 `{problems:
+ *   {old_password?: "wrong", new_password?: …}}`; 404 where there is no such person; 429 with
+ *   `Retry-After` after too many wrong passwords
  */
 
 const ChangeCall = z.strictObject({
@@ -62,7 +64,10 @@ export function createAdministration({ settings, provider, pool, accounts, log }
 
   async function changePassword(response: ServerResponse, asked: z.infer<typeof ChangeCall>): Promise<void> {
     try {
-      const problems = await accounts.changePassword(asked.subject, { before: asked.old_password, after: asked.new_password });
+      const problems = await accounts.changePassword(asked.subject, {
+        before: asked.old_password,
+        after: asked.new_password,
+      });
       if (problems === null) {
         send(response, 404);
         return;
@@ -72,7 +77,10 @@ export function createAdministration({ settings, provider, pool, accounts, log }
         send(response, 422, { problems });
         return;
       }
-      log.info("changed a password", { account: asked.subject, ended: await endSessions(asked.subject, asked.keep_session) });
+      log.info("changed a password", {
+        account: asked.subject,
+        ended: await endSessions(asked.subject, asked.keep_session),
+      });
       send(response, 204);
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
@@ -83,7 +91,10 @@ export function createAdministration({ settings, provider, pool, accounts, log }
 
   /** @returns how many of the person's sessions ended: all but that one. */
   async function endSessions(subject: string, keep: string | null): Promise<number> {
-    const { rows } = await pool.query<{ id: string }>("select id from provider_records where model = 'Session' and payload ->> 'accountId' = $1", [subject]);
+    const { rows } = await pool.query<{ id: string }>(
+      "select id from provider_records where model = 'Session' and payload ->> 'accountId' = $1",
+      [subject],
+    );
     let ended = 0;
     for (const { id } of rows) {
       const session = await provider.Session.find(id);

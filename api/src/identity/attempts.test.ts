@@ -24,15 +24,22 @@ describe("Attempts", () => {
   it("lets exactly as many through as it may when many come at once", async () => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => attempts.take(limit, "crowd")));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
-    for (const result of results) if (result.status === "rejected") expect(result.reason).toBeInstanceOf(TooManyAttempts);
+    for (const result of results)
+      if (result.status === "rejected") expect(result.reason).toBeInstanceOf(TooManyAttempts);
   });
 
   it("says how long to wait, and being refused lengthens nothing", async () => {
     for (let tries = 0; tries < 5; tries++) await attempts.take(limit, "patient");
     await pool.query("update attempts set ends_at = now() + interval '90 seconds' where count = 5");
-    const refusals = await Promise.all([1, 2, 3].map(() => attempts.take(limit, "patient").catch((error: unknown) => error)));
+    const refusals = await Promise.all(
+      [1, 2, 3].map(() => attempts.take(limit, "patient").catch((error: unknown) => error)),
+    );
     for (const refusal of refusals) expect(refusal).toMatchObject({ retryAfterSeconds: expect.any(Number) as number });
-    expect(Math.max(...refusals.map((refusal) => (refusal instanceof TooManyAttempts ? refusal.retryAfterSeconds : Infinity)))).toBeLessThanOrEqual(90);
+    expect(
+      Math.max(
+        ...refusals.map((refusal) => (refusal instanceof TooManyAttempts ? refusal.retryAfterSeconds : Infinity)),
+      ),
+    ).toBeLessThanOrEqual(90);
   });
 
   it("begins anew when the window has ended", async () => {
@@ -71,7 +78,10 @@ describe("removeExpired", () => {
     await pool.query(`insert into provider_records (model, id, payload, expires_at) values
       ('Session', 'old', '{}', now() - interval '2 hours'), ('Session', 'new', '{}', now() + interval '1 hour'), ('Grant', 'for good', '{}', null)`);
     await removeExpired(pool);
-    expect((await pool.query("select id from provider_records order by id")).rows).toEqual([{ id: "for good" }, { id: "new" }]);
+    expect((await pool.query("select id from provider_records order by id")).rows).toEqual([
+      { id: "for good" },
+      { id: "new" },
+    ]);
     expect((await pool.query("select count(*)::int as count from attempts")).rows).toEqual([{ count: 1 }]);
   });
 });

@@ -16,9 +16,14 @@ export const attemptLimits = {
   account: { name: "account", most: 10, windowSeconds: quarter },
   /** Wrong passwords from one address, whatever the account. */
   address: { name: "address", most: 50, windowSeconds: quarter },
-  /** Names and e-mails that were taken, asked from one address: else the sign-up page lists who has an account. */
+  /**
+   * Names and e-mails that were taken, asked from one address: else the sign-up page lists who has
+   * an account.
+   */
   taken: { name: "taken", most: 50, windowSeconds: quarter },
-  /** New accounts from one address: each costs a password's hash, and may cost others their limits. */
+  /**
+   * New accounts from one address: each costs a password's hash, and may cost others their limits.
+   */
   signUp: { name: "sign_up", most: 100, windowSeconds: hour },
   signUpOfAll: { name: "sign_up_all", most: 1_000, windowSeconds: hour },
 } as const satisfies Record<string, AttemptLimit>;
@@ -34,8 +39,9 @@ export class TooManyAttempts extends Error {
 }
 
 /**
- * Counts in the database, so that the limits hold across processes and restarts. A try is taken before it is known
- * whether it goes wrong and given back when it did not: many at once do not slip through.
+ * Counts in the database, so that the limits hold across processes and restarts. A try is taken
+ * before it is known whether it goes wrong and given back when it did not: many at once do not slip
+ * through.
  */
 export class Attempts {
   readonly #pool: Pool;
@@ -73,7 +79,9 @@ export class Attempts {
 
   /** Gives one try back. */
   async giveBack(limit: AttemptLimit, subject: string): Promise<void> {
-    await this.#pool.query("update attempts set count = greatest(count - 1, 0) where key = $1", [this.#digest(limit, subject)]);
+    await this.#pool.query("update attempts set count = greatest(count - 1, 0) where key = $1", [
+      this.#digest(limit, subject),
+    ]);
   }
 
   /** Forgets the window: the right password was given. */

@@ -11,9 +11,10 @@ import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/fo
 import { codeOf, freePort, SignInRequest, Visitor } from "./test-support.ts";
 
 /*
- * The parts of docker-compose.yml as processes, with the file's own commands and environment. What a container network gives
- * is put in place of it, and nothing else: names and ports become free ports of this machine, volumes become folders, the
- * database is that of the tests, and the portal's page is made here.
+ * The parts of docker-compose.yml as processes, with the file's own commands and environment. What
+ * a container network gives is put in place of it, and nothing else: names and ports become free
+ * ports of this machine, volumes become folders, the database is that of the tests, and the
+ * portal's page is made here.
  */
 
 jest.setTimeout(120_000); // four processes start
@@ -31,8 +32,15 @@ const running: ChildProcess[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-compose-"));
   compose = readCompose({ POSTGRES_PASSWORD: "of-no-use-here" });
-  databases = { relicario: await freshDatabase("empty_template", () => Promise.resolve()), relicario_identity: await freshDatabase("empty_template", () => Promise.resolve()) };
-  const [gateway, identity, service] = [await freePort(), await freePort(), await freePort()].map(String) as [string, string, string];
+  databases = {
+    relicario: await freshDatabase("empty_template", () => Promise.resolve()),
+    relicario_identity: await freshDatabase("empty_template", () => Promise.resolve()),
+  };
+  const [gateway, identity, service] = [await freePort(), await freePort(), await freePort()].map(String) as [
+    string,
+    string,
+    string,
+  ];
   origin = `http://localhost:${gateway}`;
   issuer = `http://localhost:${identity}/realms/relicario`;
   places = [
@@ -46,8 +54,15 @@ beforeAll(async () => {
     ["/releases", join(folder, "releases")],
   ];
   await keepFile(join(folder, "releases/team-keys.json"), "{}"); // no remotes: they have no part in a sign-in
-  await keepFile(join(folder, "host/index.html"), '<!doctype html><script type="application/json" id="portal-page">{}</script>');
-  await Promise.all([startAs("identity", { IDENTITY_PORT: identity }), startAs("service", { API_PORT: service }), startAs("deployer", {}, /^\{"signed":/)]);
+  await keepFile(
+    join(folder, "host/index.html"),
+    '<!doctype html><script type="application/json" id="portal-page">{}</script>',
+  );
+  await Promise.all([
+    startAs("identity", { IDENTITY_PORT: identity }),
+    startAs("service", { API_PORT: service }),
+    startAs("deployer", {}, /^\{"signed":/),
+  ]);
   await startAs("gateway", { GATEWAY_PORT: gateway });
 });
 
@@ -67,16 +82,36 @@ async function keepFile(file: string, text: string): Promise<void> {
 }
 
 /** The container's command and environment, moved to this machine. Resolves with its ready line. */
-async function startAs(name: string, ports: Readonly<Record<string, string>>, ready = /^\{"ready":true/): Promise<void> {
+async function startAs(
+  name: string,
+  ports: Readonly<Record<string, string>>,
+  ready = /^\{"ready":true/,
+): Promise<void> {
   const container: Container | undefined = compose.services[name];
   if (container?.command === undefined) throw new Error(`${name} has no command`);
-  const mounts = container.volumes.map((volume): readonly [string, string] => [volume.split(":")[1] ?? "", join(folder, volume.split(":")[0] ?? "")]);
-  const moved = (text: string): string => [...places, ...mounts].reduce((kept, [from, to]) => (from.startsWith("/") ? (kept === from ? to : kept) : kept.replaceAll(from, to)), text);
-  const environment = Object.fromEntries(Object.entries({ KEYS_FOLDER: "/keys", ...container.environment }).map(([variable, text]) => [variable, moved(text)]));
+  const mounts = container.volumes.map((volume): readonly [string, string] => [
+    volume.split(":")[1] ?? "",
+    join(folder, volume.split(":")[0] ?? ""),
+  ]);
+  const moved = (text: string): string =>
+    [...places, ...mounts].reduce(
+      (kept, [from, to]) => (from.startsWith("/") ? (kept === from ? to : kept) : kept.replaceAll(from, to)),
+      text,
+    );
+  const environment = Object.fromEntries(
+    Object.entries({ KEYS_FOLDER: "/keys", ...container.environment }).map(([variable, text]) => [
+      variable,
+      moved(text),
+    ]),
+  );
   for (const [, mount] of mounts) await mkdir(mount, { recursive: true });
 
   const [, ...args] = container.command;
-  const child = spawn(process.execPath, args, { cwd: checkout, env: { PATH: process.env["PATH"], ...environment, ...ports }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    cwd: checkout,
+    env: { PATH: process.env["PATH"], ...environment, ...ports },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   running.push(child);
   let complaints = "";
   child.stderr.on("data", (piece: Buffer) => {
@@ -94,13 +129,18 @@ async function startAs(name: string, ports: Readonly<Record<string, string>>, re
 
 describe("the system of docker-compose.yml", () => {
   it("signs somebody in: at the provider by its public name, at the service behind the gateway", async () => {
-    const demo = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as { email: string; password: string };
+    const demo = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as {
+      email: string;
+      password: string;
+    };
     const request = new SignInRequest(issuer);
     const visitor = new Visitor();
     const form = await visitor.get(request.address({ redirect_uri: `${origin}/` }));
     const landed = await visitor.submit(form, { name: demo.email, password: demo.password });
     expect(landed.url.origin).toBe(origin);
-    const tokens = (await (await request.redeem(codeOf(landed, origin), { redirect_uri: `${origin}/` }, { origin })).json()) as { access_token: string };
+    const tokens = (await (
+      await request.redeem(codeOf(landed, origin), { redirect_uri: `${origin}/` }, { origin })
+    ).json()) as { access_token: string };
 
     const exchange = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
       method: "POST",

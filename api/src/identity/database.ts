@@ -5,7 +5,10 @@ import { migrations } from "./migrations.ts";
 /** Any number will do, as long as every process takes the same. */
 const migrationLock = 730_214_001;
 
-/** @param seconds how long a connection, or an answer, is waited for; `onLost` hears of connections that ended, in use or idle */
+/**
+ * @param seconds how long a connection, or an answer, is waited for; `onLost` hears of connections
+ *   that ended, in use or idle
+ */
 export function openPool(url: string, onLost: (error: Error) => void, seconds = 10): Pool {
   const milliseconds = seconds * 1_000;
   const pool = new Pool({
@@ -28,8 +31,12 @@ export async function migrate(pool: Pool): Promise<void> {
   try {
     await client.query("begin");
     await client.query("select pg_advisory_xact_lock($1)", [migrationLock]);
-    await client.query("create table if not exists migrations (id integer primary key, applied_at timestamptz not null default now())");
-    const applied = new Set((await client.query<{ id: number }>("select id from migrations")).rows.map((row) => row.id));
+    await client.query(
+      "create table if not exists migrations (id integer primary key, applied_at timestamptz not null default now())",
+    );
+    const applied = new Set(
+      (await client.query<{ id: number }>("select id from migrations")).rows.map((row) => row.id),
+    );
     for (const { id, sql } of migrations) {
       if (applied.has(id)) continue;
       await client.query(sql);
@@ -37,14 +44,17 @@ export async function migrate(pool: Pool): Promise<void> {
     }
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback").catch(() => undefined); // the connection is gone: the server has rolled back by itself
+    // the connection is gone: the server has rolled back by itself
+    await client.query("rollback").catch(() => undefined);
     throw error;
   } finally {
     client.release();
   }
 }
 
-/** Removes what has expired. Finding ignores expired rows anyway; this only keeps the tables small. */
+/**
+ * Removes what has expired. Finding ignores expired rows anyway; this only keeps the tables small.
+ */
 export async function removeExpired(pool: Pool): Promise<void> {
   // A consumed code is kept as long as its grant may live in tokens: an hour is plenty for both.
   await pool.query("delete from provider_records where expires_at < now() - interval '1 hour'");

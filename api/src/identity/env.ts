@@ -23,13 +23,24 @@ const Client = z.strictObject({
 export type Client = z.infer<typeof Client>;
 
 /** A private signing key as {@link file://./keys.ts} makes it. */
-const SigningKey = z.looseObject({ kty: z.literal("RSA"), kid: z.string(), alg: z.literal("RS256"), use: z.literal("sig"), n: z.string(), e: z.string(), d: z.string() });
+const SigningKey = z.looseObject({
+  kty: z.literal("RSA"),
+  kid: z.string(),
+  alg: z.literal("RS256"),
+  use: z.literal("sig"),
+  n: z.string(),
+  e: z.string(),
+  d: z.string(),
+});
 
 const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
 
 const Issuer = z
   .url({ protocol: /^https?$/ })
-  .refine((value) => new URL(value).pathname.length > 1 && !value.endsWith("/"), "needs a path, without a slash at its end");
+  .refine(
+    (value) => new URL(value).pathname.length > 1 && !value.endsWith("/"),
+    "needs a path, without a slash at its end",
+  );
 
 const Environment = z.object({
   IDENTITY_PORT: z.coerce.number().int().min(0).max(65_535),
@@ -40,7 +51,10 @@ const Environment = z.object({
   IDENTITY_KEYS: json(z.object({ keys: z.array(SigningKey).min(1) })),
   COOKIE_KEYS: json(z.array(z.string().min(32)).min(1)),
   DEMO_ACCOUNT: json(DemoAccount).optional(),
-  /** Whoever shows it may change passwords by `/admin` (administration.ts); without one nobody can. Empty is none. */
+  /**
+   * Whoever shows it may change passwords by `/admin` (administration.ts); without one nobody can.
+   * Empty is none.
+   */
   IDENTITY_ADMIN_TOKEN: z
     .string()
     .regex(/^([A-Za-z0-9._-]{32,256})?$/, "is not 32 to 256 letters, digits, dots, dashes or underscores")
@@ -69,7 +83,9 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const parsed = Environment.safeParse(environment);
   if (!parsed.success) {
     const problems = new Map(parsed.error.issues.map((issue) => [issue.path.join("."), issue.message]));
-    throw new Error(`identity provider: wrong settings: ${[...problems].map(([name, message]) => `${name} (${message})`).join(", ")}`);
+    throw new Error(
+      `identity provider: wrong settings: ${[...problems].map(([name, message]) => `${name} (${message})`).join(", ")}`,
+    );
   }
   const found = parsed.data;
   return {

@@ -11,10 +11,14 @@ interface Policy {
 }
 
 /** Headers of everything that the provider answers. Later calls replace what earlier ones said. */
-export function setSecurityHeaders(response: ServerResponse, { scripts = [], forms = [], framedBy = [] }: Policy): void {
+export function setSecurityHeaders(
+  response: ServerResponse,
+  { scripts = [], forms = [], framedBy = [] }: Policy,
+): void {
   const directives = [
     "default-src 'none'",
-    // 'self' serves no script; it is there because the library adds the digest of its own to an existing directive.
+    // 'self' serves no script; it is there because the library adds the digest of its own to an
+    // existing directive.
     `script-src ${scripts.length === 0 ? "'self'" : scripts.map((script) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`).join(" ")}`,
     "style-src 'self'",
     "font-src 'self'",

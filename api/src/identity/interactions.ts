@@ -16,7 +16,11 @@ import { wayBack } from "./provider.ts";
 
 /** A name that is too long is refused by looking it up, not by an error: nobody has it. */
 const SignIn = z.object({ name: z.string().default(""), password: z.string().default("") });
-const SignUp = z.object({ username: z.string().default(""), email: z.string().default(""), password: z.string().default("") });
+const SignUp = z.object({
+  username: z.string().default(""),
+  email: z.string().default(""),
+  password: z.string().default(""),
+});
 
 interface Parts {
   readonly settings: IdentitySettings;
@@ -30,13 +34,18 @@ export type InteractionPage = "sign-in" | "sign-up";
 /**
  * The pages between the portal's request and its answer.
  *
- * Against forged requests: a page belongs to one sign-in, by an unguessable address and a signed cookie (HttpOnly, Lax)
- * that lies at that address alone; and a POST that says it comes from elsewhere is refused (http.ts).
+ * Against forged requests: a page belongs to one sign-in, by an unguessable address and a signed
+ * cookie (HttpOnly, Lax) that lies at that address alone; and a POST that says it comes from
+ * elsewhere is refused (http.ts).
  */
 export function createInteractions({ settings, provider, accounts, log }: Parts) {
   const base = basePath(settings);
 
-  return async function interact(request: IncomingMessage, response: ServerResponse, asked: { uid: string; page: InteractionPage }): Promise<void> {
+  return async function interact(
+    request: IncomingMessage,
+    response: ServerResponse,
+    asked: { uid: string; page: InteractionPage },
+  ): Promise<void> {
     const interaction = await provider.interactionDetails(request, response).catch((error: unknown) => {
       if (error instanceof errors.SessionNotFound) return null;
       throw error;
@@ -57,18 +66,32 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
     const signInAddress = `${base}/interaction/${interaction.uid}`;
     const signUpAddress = `${signInAddress}/sign-up`;
     const finish = (accountId: string) =>
-      provider.interactionFinished(request, response, { login: { accountId, amr: ["pwd"] } }, { mergeWithLastSubmission: false });
+      provider.interactionFinished(
+        request,
+        response,
+        { login: { accountId, amr: ["pwd"] } },
+        { mergeWithLastSubmission: false },
+      );
     const expected = await expectedAccount(interaction.prompt.details["id_token_hint"]);
     const showSignIn = (status: number, form: Pick<SignInForm, "name" | "problems" | "notice">): void => {
-      sendHtml(response, status, signInPage(look, { ...form, again: expected !== undefined, action: signInAddress, otherAction: signUpAddress }));
+      sendHtml(
+        response,
+        status,
+        signInPage(look, { ...form, again: expected !== undefined, action: signInAddress, otherAction: signUpAddress }),
+      );
     };
     const showSignUp = (status: number, form: Pick<SignUpForm, "username" | "email" | "problems" | "notice">): void => {
       sendHtml(response, status, signUpPage(look, { ...form, action: signUpAddress, otherAction: signInAddress }));
     };
 
     if (request.method !== "POST") {
-      if (asked.page === "sign-up" && expected === undefined) showSignUp(200, { username: "", email: hintedEmail(params["login_hint"]), problems: {} });
-      else showSignIn(200, { name: expected?.username ?? (await knownName(interaction.session?.accountId, params["login_hint"])), problems: {} });
+      if (asked.page === "sign-up" && expected === undefined)
+        showSignUp(200, { username: "", email: hintedEmail(params["login_hint"]), problems: {} });
+      else
+        showSignIn(200, {
+          name: expected?.username ?? (await knownName(interaction.session?.accountId, params["login_hint"])),
+          problems: {},
+        });
       return;
     }
     const form = await readForm(request);
@@ -88,7 +111,8 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
         const account = await accounts.signIn(name, password, request.socket.remoteAddress);
         log.info(account === null ? "sign-in refused" : "signed in", { account: account?.id });
         if (account === null) showSignIn(401, { name, problems: {}, notice: { problem: "wrong" } });
-        else if (expected !== undefined && expected.id !== account.id) showSignIn(403, { name, problems: {}, notice: { problem: "other_person", username: expected.username } });
+        else if (expected !== undefined && expected.id !== account.id)
+          showSignIn(403, { name, problems: {}, notice: { problem: "other_person", username: expected.username } });
         else await finish(account.id);
       } catch (error) {
         showSignIn(429, { name, problems: {}, notice: tooMany(error, response) });
@@ -116,7 +140,9 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
     return subject === undefined ? undefined : accounts.find(subject);
   }
 
-  /** The name of who is signed in already and has to sign in anew; else what the portal hints at. */
+  /**
+   * The name of who is signed in already and has to sign in anew; else what the portal hints at.
+   */
   async function knownName(accountId: string | undefined, hint: unknown): Promise<string> {
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     return account?.username ?? (typeof hint === "string" ? hint : "");

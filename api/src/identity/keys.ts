@@ -1,9 +1,15 @@
 import { generateKeyPair, randomBytes, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 
-/** The two environment variables that the start command makes once and keeps (0600). Both are secrets. */
+/**
+ * The two environment variables that the start command makes once and keeps (0600). Both are
+ * secrets.
+ */
 interface IdentityKeys {
-  /** JSON, a JWKS with one private RS256 key. To rotate put a new key first and keep the old one until its tokens have expired. */
+  /**
+   * JSON, a JWKS with one private RS256 key. To rotate put a new key first and keep the old one
+   * until its tokens have expired.
+   */
   readonly IDENTITY_KEYS: string;
   /** JSON, a list of texts of 256 random bits: the first signs cookies, all are accepted. */
   readonly COOKIE_KEYS: string;

@@ -18,7 +18,11 @@ describe("chooseLanguage", () => {
 
 describe("the texts", () => {
   const flat = (texts: object, path = ""): [string, string][] =>
-    Object.entries(texts).flatMap(([key, value]: [string, unknown]) => (typeof value === "object" && value !== null ? flat(value, `${path}${key}.`) : [[path + key, String(value)] as [string, string]]));
+    Object.entries(texts).flatMap(([key, value]: [string, unknown]) =>
+      typeof value === "object" && value !== null
+        ? flat(value, `${path}${key}.`)
+        : [[path + key, String(value)] as [string, string]],
+    );
   const placeholders = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).sort();
   const [en, es] = [new Map(flat(textsOf("en"))), new Map(flat(textsOf("es")))];
 
@@ -34,6 +38,8 @@ describe("the texts", () => {
 
 describe("fill", () => {
   it("puts values where they belong, once, and leaves what it does not know", () => {
-    expect(fill("{{count}} of {{product}}, {{other}}", { count: 2, product: "{{count}}" })).toBe("2 of {{count}}, {{other}}");
+    expect(fill("{{count}} of {{product}}, {{other}}", { count: 2, product: "{{count}}" })).toBe(
+      "2 of {{count}}, {{other}}",
+    );
   });
 });

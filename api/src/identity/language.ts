@@ -10,7 +10,10 @@ export function textsOf(language: Language): Texts {
   return all[language];
 }
 
-/** The first language that we speak: of `ui_locales` (the portal's choice), then of the browser's header; else English. */
+/**
+ * The first language that we speak: of `ui_locales` (the portal's choice), then of the browser's
+ * header; else English.
+ */
 export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | undefined): Language {
   const asked = typeof uiLocales === "string" ? uiLocales.split(" ") : [];
   const accepted = (acceptLanguage ?? "")

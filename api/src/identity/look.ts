@@ -4,7 +4,9 @@ import type { IdentitySettings } from "./env.ts";
 import { chooseLanguage } from "./language.ts";
 import type { Look } from "./pages/layout.ts";
 
-/** Language and theme of the last sign-in, for pages that nobody hands them to: signing out, errors. */
+/**
+ * Language and theme of the last sign-in, for pages that nobody hands them to: signing out, errors.
+ */
 const lookCookie = "relicario_look";
 
 /** Path of the issuer: everything lies below it, cookies too. */
@@ -12,9 +14,18 @@ export function basePath(settings: IdentitySettings): string {
   return new URL(settings.issuer).pathname;
 }
 
-/** How a page looks for whoever asks: as the portal wishes, else as at the last sign-in, else as the browser wishes. */
-export function lookFor(settings: IdentitySettings, request: IncomingMessage, wished: { uiLocales?: unknown; theme?: unknown } = {}): Look {
-  const remembered = new RegExp(`(?:^|; )${lookCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(request.headers.cookie ?? "");
+/**
+ * How a page looks for whoever asks: as the portal wishes, else as at the last sign-in, else as the
+ * browser wishes.
+ */
+export function lookFor(
+  settings: IdentitySettings,
+  request: IncomingMessage,
+  wished: { uiLocales?: unknown; theme?: unknown } = {},
+): Look {
+  const remembered = new RegExp(`(?:^|; )${lookCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(
+    request.headers.cookie ?? "",
+  );
   const asked = [wished.uiLocales, remembered?.[1]].filter((value) => typeof value === "string").join(" ");
   const theme = wished.theme ?? remembered?.[2];
   return {
@@ -26,5 +37,8 @@ export function lookFor(settings: IdentitySettings, request: IncomingMessage, wi
 }
 
 export function rememberLook(response: ServerResponse, { language, theme, base }: Look): void {
-  response.appendHeader("Set-Cookie", `${lookCookie}=${language}.${theme ?? "system"}; Path=${base}; HttpOnly; SameSite=Lax`);
+  response.appendHeader(
+    "Set-Cookie",
+    `${lookCookie}=${language}.${theme ?? "system"}; Path=${base}; HttpOnly; SameSite=Lax`,
+  );
 }

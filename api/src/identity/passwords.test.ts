@@ -24,18 +24,21 @@ describe("problemOfPassword", () => {
 describe("commonPasswords", () => {
   it("holds hundreds, all long enough to pass the first rule and written small", () => {
     expect(commonPasswords.size).toBeGreaterThan(300);
-    for (const password of commonPasswords) expect([Array.from(password).length >= 10, password.toLowerCase()]).toEqual([true, password]);
+    for (const password of commonPasswords)
+      expect([Array.from(password).length >= 10, password.toLowerCase()]).toEqual([true, password]);
   });
 });
 
 /** Of "llueve sobre mojado", by hash-wasm 4.13. */
-const hashOfBefore = "$argon2id$v=19$m=19456,t=2,p=1$CQkJCQkJCQkJCQkJCQkJCQ$ZoX0M6TiW+3KU4RDTd3ozgwq7F8cUmg2Xo2hzNWsZK4";
+const hashOfBefore =
+  "$argon2id$v=19$m=19456,t=2,p=1$CQkJCQkJCQkJCQkJCQkJCQ$ZoX0M6TiW+3KU4RDTd3ozgwq7F8cUmg2Xo2hzNWsZK4";
 
 describe("verifyPassword", () => {
   it("knows the password and no other", async () => {
     const hash = await hashPassword("llueve sobre mojado");
     expect(await verifyPassword("llueve sobre mojado", hash)).toBe(true);
-    for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)]) expect(await verifyPassword(other, hash)).toBe(false);
+    for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)])
+      expect(await verifyPassword(other, hash)).toBe(false);
   });
 
   it.each<[string, () => Promise<unknown>]>([
@@ -44,8 +47,10 @@ describe("verifyPassword", () => {
   ])("leaves the event loop to others while it is %s", async (_, work) => {
     const [whole, own] = [process.cpuUsage(), process.threadCpuUsage()];
     for (let round = 0; round < 4; round++) await work();
-    const [ofWhole, ofOwn] = [process.cpuUsage(whole), process.threadCpuUsage(own)]; // processor time: however busy the machine is
-    expect((ofOwn.user + ofOwn.system) / (ofWhole.user + ofWhole.system)).toBeLessThan(0.5); // nearly 1 when it is computed on the loop, at once or in pieces
+    // processor time: however busy the machine is
+    const [ofWhole, ofOwn] = [process.cpuUsage(whole), process.threadCpuUsage(own)];
+    // nearly 1 when it is computed on the loop, at once or in pieces
+    expect((ofOwn.user + ofOwn.system) / (ofWhole.user + ofWhole.system)).toBeLessThan(0.5);
   });
 
   it("knows a hash that was made by the library used before", async () => {
@@ -54,7 +59,12 @@ describe("verifyPassword", () => {
   });
 
   it("refuses to compare with what is no hash of its kind", async () => {
-    for (const hash of ["", "llueve sobre mojado", hashOfBefore.replace("argon2id", "argon2i"), hashOfBefore.replace("v=19", "v=16")]) {
+    for (const hash of [
+      "",
+      "llueve sobre mojado",
+      hashOfBefore.replace("argon2id", "argon2i"),
+      hashOfBefore.replace("v=19", "v=16"),
+    ]) {
       await expect(verifyPassword("llueve sobre mojado", hash)).rejects.toThrow("not an Argon2id hash");
     }
   });

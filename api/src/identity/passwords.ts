@@ -13,7 +13,12 @@ const hashBytes = 32;
 /** On a thread of Node's own pool: whoever else waits for this process goes on meanwhile. */
 const stretch = promisify(argon2);
 
-export type PasswordProblem = "password_missing" | "password_short" | "password_long" | "password_is_name" | "password_common";
+export type PasswordProblem =
+  | "password_missing"
+  | "password_short"
+  | "password_long"
+  | "password_is_name"
+  | "password_common";
 
 /** Why a new password is refused; null when it is good. */
 export function problemOfPassword(password: string, username: string, email: string): PasswordProblem | null {
@@ -36,7 +41,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${String(memory)},t=${String(passes)},p=${String(parallelism)}$${unpadded(nonce)}$${unpadded(hash)}`;
 }
 
-/** Compares with the hash; without one does the same work and says no, so that time does not tell who has an account. @throws Error when what is stored is no hash. */
+/**
+ * Compares with the hash; without one does the same work and says no, so that time does not tell
+ * who has an account. @throws Error when what is stored is no hash.
+ */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
   const { length } = Array.from(canonical(password));
   if (length === 0 || length > maxPasswordLength) return false; // no account has one
@@ -46,8 +54,15 @@ export async function verifyPassword(password: string, hash: string | undefined)
 }
 
 /** The form that the reference implementation of Argon2 writes. */
-function parsed(encoded: string): { memory: number; passes: number; parallelism: number; nonce: Buffer; expected: Buffer } {
-  const [, memory, passes, parallelism, nonce, expected] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(encoded) ?? [];
+function parsed(encoded: string): {
+  memory: number;
+  passes: number;
+  parallelism: number;
+  nonce: Buffer;
+  expected: Buffer;
+} {
+  const [, memory, passes, parallelism, nonce, expected] =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(encoded) ?? [];
   if (nonce === undefined || expected === undefined) throw new Error("not an Argon2id hash");
   const costs = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   return { ...costs, nonce: Buffer.from(nonce, "base64"), expected: Buffer.from(expected, "base64") };
@@ -65,8 +80,8 @@ export function nobodysHash(): Promise<string> {
 }
 
 /**
- * The password as typed, in Unicode's composed form (NFC, as RFC 8265 4.2 says), because keyboards differ in how they
- * write "ñ". Nothing is trimmed and no case is folded.
+ * The password as typed, in Unicode's composed form (NFC, as RFC 8265 4.2 says), because keyboards
+ * differ in how they write "ñ". Nothing is trimmed and no case is folded.
  */
 function canonical(password: string): string {
   return password.normalize("NFC");

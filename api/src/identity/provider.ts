@@ -18,7 +18,10 @@ const resource = "urn:relicario:api";
 const resourceScope = "openid api";
 const oidcScope = "openid profile email";
 
-/** Seconds. A session is prolonged by each use, and an open portal renews its token every few minutes. */
+/**
+ * Seconds. A session is prolonged by each use, and an open portal renews its token every few
+ * minutes.
+ */
 const ttl = { code: 60, idToken: 600, interaction: 3600, session: 12 * 3600 } as const;
 
 interface Parts {
@@ -61,11 +64,20 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
       keys: settings.cookieKeys,
       names: { session: "relicario_session", interaction: "relicario_interaction", resume: "relicario_resume" },
       long: { httpOnly: true, sameSite: "lax", path: base, signed: true },
-      // Each of these lies at the path of its own sign-in, so that two tabs do not disturb each other.
+      // Each of these lies at the path of its own sign-in, so that two tabs do not disturb each
+      // other.
       short: { httpOnly: true, sameSite: "lax", signed: true },
     },
     scopes: ["openid", "profile", "email"],
-    claims: { openid: ["sub"], profile: ["preferred_username"], email: ["email", "email_verified"], auth_time: null, acr: null, iss: null, sid: null },
+    claims: {
+      openid: ["sub"],
+      profile: ["preferred_username"],
+      email: ["email", "email_verified"],
+      auth_time: null,
+      acr: null,
+      iss: null,
+      sid: null,
+    },
     conformIdTokenClaims: false, // user name and e-mail stand in the ID token: the portal asks nothing else
     responseTypes: ["code"],
     clientAuthMethods: ["none"],
@@ -109,11 +121,15 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     extraTokenClaims: async (ctx, token) => {
       if (token.kind !== "AccessToken") return undefined;
       const { AuthorizationCode: code } = ctx.oidc.entities;
-      const [account, session] = await Promise.all([accounts.find(token.accountId), code?.sessionUid === undefined ? undefined : ctx.oidc.provider.Session.findByUid(code.sessionUid)]);
+      const [account, session] = await Promise.all([
+        accounts.find(token.accountId),
+        code?.sessionUid === undefined ? undefined : ctx.oidc.provider.Session.findByUid(code.sessionUid),
+      ]);
       return {
         azp: token.clientId,
         auth_time: code?.authTime,
-        sid: session?.sidFor(code?.clientId ?? ""), // so that signing out ends what other tabs of this sign-in exchanged
+        // so that signing out ends what other tabs of this sign-in exchanged
+        sid: session?.sidFor(code?.clientId ?? ""),
         ...(account === undefined ? {} : claimsOf(account)),
       };
     },
@@ -138,7 +154,10 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     renderError: (ctx, out, error) => {
       ctx.type = "html";
       const name: NoticeName = ctx.status >= 500 ? "failed" : error.name === "SessionNotFound" ? "expired" : "refused";
-      ctx.body = noticePage(look(ctx), name, { back: wayBack(settings), code: name === "expired" ? undefined : out.error });
+      ctx.body = noticePage(look(ctx), name, {
+        back: wayBack(settings),
+        code: name === "expired" ? undefined : out.error,
+      });
     },
     ttl: {
       AccessToken: settings.accessTokenTtl,
@@ -155,7 +174,8 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
   addUserInfoForJwt(provider, { settings, accounts });
   provider.use(async (ctx, next) => {
     await next();
-    if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.accepts("json", "html") !== "html") return;
+    if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.accepts("json", "html") !== "html")
+      return;
     ctx.type = "html";
     ctx.body = noticePage(look(ctx), "not_found", { back: wayBack(settings) });
     ctx.status = 404;
@@ -177,10 +197,20 @@ function addSessionState(provider: Provider, base: string): void {
   provider.on("authorization.success", (ctx, answer) => {
     const { session, client, params } = ctx.oidc;
     const redirect = params?.["redirect_uri"];
-    if (session?.accountId === undefined || client === undefined || typeof redirect !== "string" || answer === undefined) return;
+    if (
+      session?.accountId === undefined ||
+      client === undefined ||
+      typeof redirect !== "string" ||
+      answer === undefined
+    )
+      return;
     const browserState = browserStateOf({ uid: session.uid, accountId: session.accountId });
     // The answer is sent after this event, so what is added here goes along.
-    answer["session_state"] = sessionStateOf({ clientId: client.clientId, origin: new URL(redirect).origin, browserState });
+    answer["session_state"] = sessionStateOf({
+      clientId: client.clientId,
+      origin: new URL(redirect).origin,
+      browserState,
+    });
     ctx.cookies.set(browserStateCookie, browserState, { ...cookie, maxAge: ttl.session * 1000 });
   });
   provider.on("end_session.success", (ctx) => {
@@ -188,9 +218,14 @@ function addSessionState(provider: Provider, base: string): void {
   });
 }
 
-/** The library answers userinfo to opaque tokens alone; ours are JWTs (Keycloak takes its own there). Anything else is left to the library. */
+/**
+ * The library answers userinfo to opaque tokens alone; ours are JWTs (Keycloak takes its own
+ * there). Anything else is left to the library.
+ */
 function addUserInfoForJwt(provider: Provider, { settings, accounts }: Pick<Parts, "settings" | "accounts">): void {
-  const publicKeys = createLocalJWKSet({ keys: settings.keys.keys.map(({ kty, kid, alg, use, n, e }) => ({ kty, kid, alg, use, n, e })) });
+  const publicKeys = createLocalJWKSet({
+    keys: settings.keys.keys.map(({ kty, kid, alg, use, n, e }) => ({ kty, kid, alg, use, n, e })),
+  });
   const origins = allOrigins(settings);
   provider.use(async (ctx, next) => {
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(ctx.get("authorization"))?.[1];
@@ -198,7 +233,12 @@ function addUserInfoForJwt(provider: Provider, { settings, accounts }: Pick<Part
       await next();
       return;
     }
-    const verified = await jwtVerify(token, publicKeys, { issuer: settings.issuer, audience, algorithms: ["RS256"], typ: "at+jwt" }).catch(() => null);
+    const verified = await jwtVerify(token, publicKeys, {
+      issuer: settings.issuer,
+      audience,
+      algorithms: ["RS256"],
+      typ: "at+jwt",
+    }).catch(() => null);
     const account = typeof verified?.payload.sub === "string" ? await accounts.find(verified.payload.sub) : undefined;
     if (account === undefined) {
       await next();

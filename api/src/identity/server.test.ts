@@ -4,7 +4,21 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { Client } from "pg";
 
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
-import { clientId, codeOf, demo, environmentFor, freePort, portal, SignInRequest, startProcess, Visitor, wordsOf, type Environment, type Page, type Running } from "./test-support.ts";
+import {
+  clientId,
+  codeOf,
+  demo,
+  environmentFor,
+  freePort,
+  portal,
+  SignInRequest,
+  startProcess,
+  Visitor,
+  wordsOf,
+  type Environment,
+  type Page,
+  type Running,
+} from "./test-support.ts";
 
 let database: TestDatabase;
 let environment: Environment;
@@ -39,7 +53,11 @@ const ask = async (text: string, values: readonly unknown[] = []): Promise<Recor
 let people = 0;
 const buildPerson = () => {
   const username = `person${String(++people)}`;
-  return { username, email: `${username}@example.org`, password: `phrase of ${username} ${Math.random().toString(36).slice(2)}` };
+  return {
+    username,
+    email: `${username}@example.org`,
+    password: `phrase of ${username} ${Math.random().toString(36).slice(2)}`,
+  };
 };
 
 const link = (page: Page): URL => new URL(/<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "", page.url);
@@ -52,7 +70,11 @@ const signUp = async (visitor: Visitor, person = buildPerson()) => {
   return { request, person, landed };
 };
 
-const signIn = async (visitor: Visitor, { name, password }: { name: string; password: string }, changes: Record<string, string> = {}) => {
+const signIn = async (
+  visitor: Visitor,
+  { name, password }: { name: string; password: string },
+  changes: Record<string, string> = {},
+) => {
   const request = new SignInRequest(issuer);
   const landed = await visitor.submit(await visitor.get(request.address(changes)), { name, password });
   return { request, landed };
@@ -61,7 +83,12 @@ const signIn = async (visitor: Visitor, { name, password }: { name: string; pass
 const tokensOf = async (request: SignInRequest, page: Page) => {
   const answer = await request.redeem(codeOf(page));
   expect(answer.status).toBe(200);
-  const tokens = (await answer.json()) as { access_token: string; id_token: string; expires_in: number; refresh_token?: string };
+  const tokens = (await answer.json()) as {
+    access_token: string;
+    id_token: string;
+    expires_in: number;
+    refresh_token?: string;
+  };
   sentinels.add(tokens.access_token).add(tokens.id_token);
   return tokens;
 };
@@ -105,8 +132,18 @@ describe("the code flow", () => {
     expect(tokens).toMatchObject({ expires_in: 300, token_type: "Bearer" });
     expect(tokens.refresh_token).toBeUndefined();
 
-    const access = await jwtVerify(tokens.access_token, keysOfIssuer(), { issuer, audience: "relicario-api", algorithms: ["RS256"], typ: "at+jwt" });
-    expect(access.payload).toMatchObject({ azp: clientId, client_id: clientId, preferred_username: person.username, email: person.email });
+    const access = await jwtVerify(tokens.access_token, keysOfIssuer(), {
+      issuer,
+      audience: "relicario-api",
+      algorithms: ["RS256"],
+      typ: "at+jwt",
+    });
+    expect(access.payload).toMatchObject({
+      azp: clientId,
+      client_id: clientId,
+      preferred_username: person.username,
+      email: person.email,
+    });
     expect(access.payload.sub).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect((access.payload.exp ?? 0) - (access.payload.iat ?? 0)).toBe(300);
 
@@ -147,7 +184,11 @@ describe("the code flow", () => {
   it("answers a request without PKCE, or with the plain method, with an error", async () => {
     const request = new SignInRequest(issuer);
     const without = await new Visitor().get(request.address({ code_challenge: null, code_challenge_method: null }));
-    expect([without.url.origin, without.url.searchParams.get("error"), without.url.searchParams.get("code")]).toEqual([portal, "invalid_request", null]);
+    expect([without.url.origin, without.url.searchParams.get("error"), without.url.searchParams.get("code")]).toEqual([
+      portal,
+      "invalid_request",
+      null,
+    ]);
     const plain = await new Visitor().get(request.address({ code_challenge_method: "plain" }));
     expect(plain.url.searchParams.get("error")).toBe("invalid_request");
   });
@@ -189,7 +230,17 @@ describe("signing in again", () => {
   const demoPerson = { name: demo.username, password: demo.password };
   const again = async (visitor: Visitor, idToken: string) => {
     const request = new SignInRequest(issuer);
-    return { request, page: await visitor.get(request.address({ prompt: "login", max_age: "0", id_token_hint: idToken, redirect_uri: `${portal}/silent-renew.html` })) };
+    return {
+      request,
+      page: await visitor.get(
+        request.address({
+          prompt: "login",
+          max_age: "0",
+          id_token_hint: idToken,
+          redirect_uri: `${portal}/silent-renew.html`,
+        }),
+      ),
+    };
   };
 
   it("asks for the password whatever session there is, and the ID token says when", async () => {
@@ -205,7 +256,9 @@ describe("signing in again", () => {
     expect(landed.url.pathname).toBe("/silent-renew.html");
     const answer = await request.redeem(codeOf(landed), { redirect_uri: `${portal}/silent-renew.html` });
     const { id_token, access_token } = (await answer.json()) as { id_token: string; access_token: string };
-    const [id, access] = await Promise.all([id_token, access_token].map(async (token) => (await jwtVerify(token, keysOfIssuer())).payload));
+    const [id, access] = await Promise.all(
+      [id_token, access_token].map(async (token) => (await jwtVerify(token, keysOfIssuer())).payload),
+    );
     expect(id?.["auth_time"]).toBeGreaterThanOrEqual(began);
     expect(access?.["auth_time"]).toBe(id?.["auth_time"]);
   });
@@ -228,7 +281,8 @@ describe("signing in again", () => {
 
 describe("the session that an access token comes from", () => {
   it("is the same for every renewal of a sign-in, and another after signing in anew", async () => {
-    const sidOf = async (request: SignInRequest, page: Page) => (await jwtVerify((await tokensOf(request, page)).access_token, keysOfIssuer())).payload["sid"];
+    const sidOf = async (request: SignInRequest, page: Page) =>
+      (await jwtVerify((await tokensOf(request, page)).access_token, keysOfIssuer())).payload["sid"];
     const visitor = new Visitor();
     const first = await signIn(visitor, { name: demo.username, password: demo.password });
     const sid = await sidOf(first.request, first.landed);
@@ -244,8 +298,14 @@ describe("userinfo and revocation", () => {
   it("answers who holds an access token, and 401 to anything else", async () => {
     const { request, person, landed } = await signUp(new Visitor());
     const { access_token } = await tokensOf(request, landed);
-    const answer = await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${access_token}`, Origin: portal } });
-    expect(await answer.json()).toMatchObject({ preferred_username: person.username, email: person.email, email_verified: false });
+    const answer = await fetch(`${issuer}/me`, {
+      headers: { Authorization: `Bearer ${access_token}`, Origin: portal },
+    });
+    expect(await answer.json()).toMatchObject({
+      preferred_username: person.username,
+      email: person.email,
+      email_verified: false,
+    });
     expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
     const last = access_token.at(-10) === "A" ? "B" : "A";
     const altered = `${access_token.slice(0, -10)}${last}${access_token.slice(-9)}`;
@@ -262,17 +322,35 @@ describe("userinfo and revocation", () => {
   it("says that a JWT cannot be revoked", async () => {
     const { request, landed } = await signUp(new Visitor());
     const { access_token } = await tokensOf(request, landed);
-    const answer = await fetch(`${issuer}/token/revocation`, { method: "POST", body: new URLSearchParams({ token: access_token, client_id: clientId }) });
-    expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining({ error: "unsupported_token_type" })]);
+    const answer = await fetch(`${issuer}/token/revocation`, {
+      method: "POST",
+      body: new URLSearchParams({ token: access_token, client_id: clientId }),
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({ error: "unsupported_token_type" }),
+    ]);
   });
 });
 
 describe("the sign-in page", () => {
   it.each([
-    ["en", "This user name and password do not go together. Check both and try again.", "Sign-in for trying things out. Not for production."],
-    ["es", "Este nombre de usuario y esta contraseña no van juntos. Revisa los dos e inténtalo otra vez.", "No es para producción."],
+    [
+      "en",
+      "This user name and password do not go together. Check both and try again.",
+      "Sign-in for trying things out. Not for production.",
+    ],
+    [
+      "es",
+      "Este nombre de usuario y esta contraseña no van juntos. Revisa los dos e inténtalo otra vez.",
+      "No es para producción.",
+    ],
   ])("keeps the name and says so in %s when the password is wrong", async (ui_locales, sentence, footer) => {
-    const { landed } = await signIn(new Visitor({ "Accept-Language": "fr" }), { name: "demo", password: "not the phrase" }, { ui_locales });
+    const { landed } = await signIn(
+      new Visitor({ "Accept-Language": "fr" }),
+      { name: "demo", password: "not the phrase" },
+      { ui_locales },
+    );
     expect(landed.status).toBe(401);
     expect(landed.text).toContain(`<html lang="${ui_locales}"`);
     expect(wordsOf(landed)).toContain(sentence);
@@ -306,9 +384,13 @@ describe("the sign-in page", () => {
   });
 
   it("takes the language of the browser when the portal names none, and the theme that the portal asks for", async () => {
-    const page = await new Visitor({ "Accept-Language": "es-MX,es;q=0.9,en;q=0.8" }).get(new SignInRequest(issuer).address({ theme: "dark" }));
+    const page = await new Visitor({ "Accept-Language": "es-MX,es;q=0.9,en;q=0.8" }).get(
+      new SignInRequest(issuer).address({ theme: "dark" }),
+    );
     expect(page.text).toContain('<html lang="es" data-theme="dark">');
-    const odd = await new Visitor().get(new SignInRequest(issuer).address({ theme: '"><script>', ui_locales: "xx fr" }));
+    const odd = await new Visitor().get(
+      new SignInRequest(issuer).address({ theme: '"><script>', ui_locales: "xx fr" }),
+    );
     expect(odd.text).toContain('<html lang="en">');
   });
 
@@ -334,7 +416,12 @@ describe("the sign-in page", () => {
   });
 
   it("refuses a form that another site sent", async () => {
-    for (const headers of [{ "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-site" }, { Origin: "https://evil.example" }, { Origin: "null" }]) {
+    for (const headers of [
+      { "Sec-Fetch-Site": "cross-site" },
+      { "Sec-Fetch-Site": "same-site" },
+      { Origin: "https://evil.example" },
+      { Origin: "null" },
+    ]) {
       const visitor = new Visitor();
       const page = await visitor.get(new SignInRequest(issuer).address());
       const landed = await visitor.submit(page, { name: demo.username, password: demo.password }, headers);
@@ -354,7 +441,10 @@ describe("the sign-in page", () => {
 
   it("says that it has expired when it belongs to another browser, and offers the way back", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).address());
-    const other = await new Visitor({ "Accept-Language": "es" }).submit(page, { name: demo.username, password: demo.password });
+    const other = await new Visitor({ "Accept-Language": "es" }).submit(page, {
+      name: demo.username,
+      password: demo.password,
+    });
     expect(other.status).toBe(400);
     expect(wordsOf(other)).toContain("Esta página ha caducado");
     expect(other.text).toContain(`href="${portal}/"`);
@@ -362,7 +452,8 @@ describe("the sign-in page", () => {
 });
 
 describe("the sign-up page", () => {
-  const open = async (visitor: Visitor, ui_locales = "en") => visitor.get(link(await visitor.get(new SignInRequest(issuer).address({ ui_locales }))));
+  const open = async (visitor: Visitor, ui_locales = "en") =>
+    visitor.get(link(await visitor.get(new SignInRequest(issuer).address({ ui_locales }))));
 
   it("says the rules before", async () => {
     const words = wordsOf(await open(new Visitor()));
@@ -372,7 +463,11 @@ describe("the sign-up page", () => {
 
   it.each([
     ["a short password", { password: "corta" }, "Demasiado corta: usa al menos 10 caracteres."],
-    ["the user name as password", { username: "maria.garcia", password: "Maria.Garcia" }, "Tu nombre de usuario o tu correo no sirven de contraseña."],
+    [
+      "the user name as password",
+      { username: "maria.garcia", password: "Maria.Garcia" },
+      "Tu nombre de usuario o tu correo no sirven de contraseña.",
+    ],
     ["a common password", { password: "Contraseña123" }, "Es una de las contraseñas que primero se adivinan."],
     ["a taken user name", { username: "Demo" }, "Alguien ya tiene este nombre de usuario."],
     ["a taken e-mail", { email: "Demo@Example.org" }, "Ya hay una cuenta con este correo."],
@@ -386,7 +481,10 @@ describe("the sign-up page", () => {
     expect(page.status).toBe(422);
     expect(wordsOf(page)).toContain(sentence);
     const kept = (name: string) => new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page.text)?.[1] ?? "";
-    expect([kept("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), kept("email")]).toEqual([typed.username, typed.email]);
+    expect([kept("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), kept("email")]).toEqual([
+      typed.username,
+      typed.email,
+    ]);
     expect(page.text).not.toMatch(/type="password"[^>]* value=/);
     expect(page.text).not.toContain("<b>");
   });
@@ -428,14 +526,20 @@ describe("the session", () => {
     const { person, request, landed } = await signUp(visitor);
     const before = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
     expect((await visitor.get(new SignInRequest(issuer).address({ max_age: "600" }))).url.origin).toBe(portal);
-    await ask("update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1", [before.payload.sub]);
+    await ask(
+      "update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1",
+      [before.payload.sub],
+    );
     const silent = await visitor.get(new SignInRequest(issuer).address({ max_age: "600", prompt: "none" }));
     expect(silent.url.searchParams.get("error")).toBe("login_required");
     for (const changes of [{ max_age: "600" }, { prompt: "login" }]) {
       const again = new SignInRequest(issuer);
       const page = await visitor.get(again.address(changes));
       expect(page.text).toContain(`value="${person.username}"`);
-      const after = await jwtVerify((await tokensOf(again, await visitor.submit(page, { password: person.password }))).access_token, keysOfIssuer());
+      const after = await jwtVerify(
+        (await tokensOf(again, await visitor.submit(page, { password: person.password }))).access_token,
+        keysOfIssuer(),
+      );
       expect(after.payload.sub).toBe(before.payload.sub);
       expect(Number(after.payload["auth_time"])).toBeGreaterThanOrEqual(Number(before.payload["auth_time"]));
     }
@@ -454,8 +558,12 @@ describe("the session", () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const request = new SignInRequest(issuer);
-    const asked = await visitor.submit(await visitor.get(request.address({ prompt: "login" })), { name: demo.username, password: demo.password });
-    const landed = asked.url.origin === portal ? asked : await visitor.submit(asked); // the library signs the former one out first
+    const asked = await visitor.submit(await visitor.get(request.address({ prompt: "login" })), {
+      name: demo.username,
+      password: demo.password,
+    });
+    // the library signs the former one out first
+    const landed = asked.url.origin === portal ? asked : await visitor.submit(asked);
     const { payload } = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
     expect(payload["preferred_username"]).toBe("demo");
   });
@@ -466,12 +574,16 @@ describe("the session", () => {
     const state = landed.url.searchParams.get("session_state") ?? "";
     const salt = state.split(".")[1] ?? "";
     const cookie = visitor.cookie("relicario_browser_state") ?? "";
-    expect(state).toBe(`${createHash("sha256").update(`${clientId} ${portal} ${cookie} ${salt}`).digest("base64url")}.${salt}`);
+    expect(state).toBe(
+      `${createHash("sha256").update(`${clientId} ${portal} ${cookie} ${salt}`).digest("base64url")}.${salt}`,
+    );
     const page = await visitor.get(`${issuer}/session/check`);
     expect(page.headers.get("content-security-policy")).toContain(`frame-ancestors ${portal}`);
     expect(page.headers.get("x-frame-options")).toBeNull();
     const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
-    expect(page.headers.get("content-security-policy")).toContain(`'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    expect(page.headers.get("content-security-policy")).toContain(
+      `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
+    );
     await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
     expect(visitor.cookie("relicario_browser_state")).toBe(cookie); // a renewal is no change
   });
@@ -501,12 +613,19 @@ describe("signing out", () => {
     const { request, landed } = await signUp(visitor);
     const { id_token } = await tokensOf(request, landed);
     const address = new URL(`${issuer}/session/end`);
-    address.search = new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: `${portal}/`, state: "bye", ui_locales: "es" }).toString();
+    address.search = new URLSearchParams({
+      id_token_hint: id_token,
+      post_logout_redirect_uri: `${portal}/`,
+      state: "bye",
+      ui_locales: "es",
+    }).toString();
     const page = await visitor.get(address);
     expect(wordsOf(page)).toContain("Cerrando tu sesión");
     const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
     expect(script).toContain("click()");
-    expect(page.headers.get("content-security-policy")).toContain(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`);
+    expect(page.headers.get("content-security-policy")).toContain(
+      `script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`,
+    );
     const after = await visitor.submit(page);
     expect(after.url.href).toBe(`${portal}/?state=bye`);
     expect(visitor.cookie("relicario_session")).toBeUndefined();
@@ -522,13 +641,17 @@ describe("signing out", () => {
     expect(wordsOf(page)).toContain("Do you want to sign out of Relicario in this browser?");
     expect(page.text).not.toContain("<script");
     expect(page.text).toContain(`href="${portal}/"`);
-    expect((await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }))).url.searchParams.has("code")).toBe(true);
+    expect(
+      (await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }))).url.searchParams.has("code"),
+    ).toBe(true);
   });
 
   it("goes to no foreign address", async () => {
     const visitor = new Visitor();
     await signUp(visitor);
-    const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent("https://evil.example/")}`);
+    const page = await visitor.get(
+      `${issuer}/session/end?client_id=${clientId}&post_logout_redirect_uri=${encodeURIComponent("https://evil.example/")}`,
+    );
     expect(page.status).toBe(400);
     expect(page.text).not.toContain("evil.example");
   });
@@ -546,17 +669,28 @@ describe("wrong passwords", () => {
 
   it("close an account for a while, in words, over a restart, and for that account alone", async () => {
     const { person } = await signUp(new Visitor());
-    for (let tries = 0; tries < 10; tries++) expect((await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).landed.status).toBe(401);
+    for (let tries = 0; tries < 10; tries++)
+      expect((await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).landed.status).toBe(
+        401,
+      );
     await running.stop();
     running = await startProcess(environment);
-    const { landed } = await signIn(new Visitor(), { name: person.email, password: person.password }, { ui_locales: "es" });
+    const { landed } = await signIn(
+      new Visitor(),
+      { name: person.email, password: person.password },
+      { ui_locales: "es" },
+    );
     expect(landed.status).toBe(429);
     expect(Number(landed.headers.get("retry-after"))).toBeGreaterThan(60);
     expect(wordsOf(landed)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
     expect(landed.text).toContain(`value="${person.email}"`);
-    expect((await signIn(new Visitor(), { name: demo.username, password: demo.password })).landed.url.origin).toBe(portal);
+    expect((await signIn(new Visitor(), { name: demo.username, password: demo.password })).landed.url.origin).toBe(
+      portal,
+    );
     await ask("update attempts set ends_at = now()");
-    expect((await signIn(new Visitor(), { name: person.username, password: person.password })).landed.url.origin).toBe(portal);
+    expect((await signIn(new Visitor(), { name: person.username, password: person.password })).landed.url.origin).toBe(
+      portal,
+    );
   });
 });
 
@@ -564,7 +698,10 @@ describe("the process", () => {
   it("answers its own name only, but for its public keys", async () => {
     const port = new URL(issuer).port;
     const keys = await fetch(`http://127.0.0.1:${port}/realms/relicario/jwks`);
-    expect({ status: keys.status, body: await keys.json() }).toEqual({ status: 200, body: await (await fetch(`${issuer}/jwks`)).json() });
+    expect({ status: keys.status, body: await keys.json() }).toEqual({
+      status: 200,
+      body: await (await fetch(`${issuer}/jwks`)).json(),
+    });
     const other = await fetch(`http://127.0.0.1:${port}/realms/relicario/.well-known/openid-configuration`);
     expect(other.status).toBe(421);
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
@@ -583,19 +720,27 @@ describe("the process", () => {
     const { request, landed } = await signUp(visitor);
     await tokensOf(request, landed);
     await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
-    for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state]) expect(running.output()).not.toContain(secret);
+    for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state])
+      expect(running.output()).not.toContain(secret);
     expect(running.output()).toContain('"msg":"signed up"'); // it does write
   });
 
   it("can be started twice at once on an empty database", async () => {
     const empty = await freshDatabase("identity_empty", () => Promise.resolve());
-    const both = await Promise.all([freePort(), freePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))));
+    const both = await Promise.all(
+      [freePort(), freePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))),
+    );
     expect(await Promise.all(both.map((one) => one.stop()))).toEqual([0, 0]);
     await empty.drop();
   });
 
   it("says in one line what is wrong with its settings, without their values", async () => {
-    const wrong = { ...environment, IDENTITY_ISSUER: "http://localhost:1", IDENTITY_KEYS: "no json of mine", COOKIE_KEYS: "" };
+    const wrong = {
+      ...environment,
+      IDENTITY_ISSUER: "http://localhost:1",
+      IDENTITY_KEYS: "no json of mine",
+      COOKIE_KEYS: "",
+    };
     const failure = await startProcess(wrong).then(
       () => "",
       (error: unknown) => (error instanceof Error ? error.message : ""),
@@ -606,6 +751,8 @@ describe("the process", () => {
   });
 
   it("says in one line that its port is in use", async () => {
-    await expect(startProcess(environment)).rejects.toThrow(/^identity provider: port \d+ is in use; stop what uses it or choose another PORT\s*$/);
+    await expect(startProcess(environment)).rejects.toThrow(
+      /^identity provider: port \d+ is in use; stop what uses it or choose another PORT\s*$/,
+    );
   });
 });

@@ -32,7 +32,10 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
   });
   try {
     await migrate(pool).catch((cause: unknown) => {
-      throw new Error(`identity provider: its database cannot be used (${String(codeOf(cause))}); look at IDENTITY_DATABASE_URL`, { cause });
+      throw new Error(
+        `identity provider: its database cannot be used (${String(codeOf(cause))}); look at IDENTITY_DATABASE_URL`,
+        { cause },
+      );
     });
     await removeExpired(pool);
     await nobodysHash();
@@ -41,7 +44,14 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
     const provider = createProvider({ settings, pool, accounts, log });
     const interact = createInteractions({ settings, provider, accounts, log });
     const administer = createAdministration({ settings, provider, pool, accounts, log });
-    const handler = createHandler({ settings, log, interact, administer, provide: provider.callback(), isReady: () => pool.query("select 1") });
+    const handler = createHandler({
+      settings,
+      log,
+      interact,
+      administer,
+      provide: provider.callback(),
+      isReady: () => pool.query("select 1"),
+    });
     const { servers, port } = await listen(handler, settings);
 
     const cleaning = setInterval(() => {
@@ -68,13 +78,18 @@ async function ensureDemoAccount({ demoAccount }: IdentitySettings, accounts: Ac
   if (demoAccount === undefined || (await accounts.isTaken(demoAccount.username))) return;
   const made = await accounts.signUp(demoAccount, undefined);
   if ("account" in made) log.info("made the demo account", { account: made.account.id });
-  else if (made.problems.username !== "username_taken") throw new Error(`identity provider: the demo account is refused: ${Object.values(made.problems).join(", ")}`);
+  else if (made.problems.username !== "username_taken")
+    throw new Error(`identity provider: the demo account is refused: ${Object.values(made.problems).join(", ")}`);
 }
 
 interface HandlerParts {
   readonly settings: IdentitySettings;
   readonly log: Log;
-  readonly interact: (request: IncomingMessage, response: ServerResponse, asked: { uid: string; page: InteractionPage }) => Promise<void>;
+  readonly interact: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    asked: { uid: string; page: InteractionPage },
+  ) => Promise<void>;
   /** False where there is nothing to answer. */
   readonly administer: (request: IncomingMessage, response: ServerResponse, call: string) => Promise<boolean>;
   readonly provide: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -114,8 +129,10 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
       if (!(await administer(request, response, admin))) notice(request, response, 404, "not_found");
       return;
     }
-    // Addresses are built from the Host header: another name for this machine must not come into them. The public keys hold
-    // none, nor do the calls below /admin, and a service may have to ask for them by a name inside (IDP_JWKS_URL, IDP_ADMIN).
+    // Addresses are built from the Host header: another name for this machine must not come into
+    // them. The public keys hold
+    // none, nor do the calls below /admin, and a service may have to ask for them by a name inside
+    // (IDP_JWKS_URL, IDP_ADMIN).
     if (request.headers.host !== issuer.host && path !== `${base}/jwks`) {
       response.writeHead(421, { "Content-Type": "text/plain; charset=utf-8" }).end(`This is ${issuer.origin}.\n`);
       return;
@@ -127,19 +144,28 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
     }
     const asset = findAsset(below);
     if (asset !== undefined) {
-      response.setHeader("Content-Type", asset.type).setHeader("Cache-Control", "public, max-age=31536000, immutable").end(asset.bytes);
+      response
+        .setHeader("Content-Type", asset.type)
+        .setHeader("Cache-Control", "public, max-age=31536000, immutable")
+        .end(asset.bytes);
       return;
     }
     if (below === "/session/check") {
       setSecurityHeaders(response, { scripts: [sessionCheckScript], framedBy: origins });
-      response.setHeader("Content-Type", "text/html; charset=utf-8").setHeader("Cache-Control", "no-cache").end(sessionCheckPage);
+      response
+        .setHeader("Content-Type", "text/html; charset=utf-8")
+        .setHeader("Cache-Control", "no-cache")
+        .end(sessionCheckPage);
       return;
     }
     const interaction = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(below);
     if (interaction !== null) {
       if (request.method === "POST") requireSameOrigin(request, issuer.origin);
       else if (request.method !== "GET" && request.method !== "HEAD") throw new BadRequest(405, "no such method");
-      await interact(request, response, { uid: interaction[1] ?? "", page: interaction[2] === undefined ? "sign-in" : "sign-up" });
+      await interact(request, response, {
+        uid: interaction[1] ?? "",
+        page: interaction[2] === undefined ? "sign-in" : "sign-up",
+      });
       return;
     }
     // The library learns where it is mounted from the difference of these two.
@@ -168,8 +194,14 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? "/").split("?", 1)[0] ?? "/";
 }
 
-/** `localhost` has two addresses and browsers try both: so both are taken, as far as this machine has them. */
-async function listen(handler: RequestListener, { host, port }: IdentitySettings): Promise<{ servers: Server[]; port: number }> {
+/**
+ * `localhost` has two addresses and browsers try both: so both are taken, as far as this machine
+ * has them.
+ */
+async function listen(
+  handler: RequestListener,
+  { host, port }: IdentitySettings,
+): Promise<{ servers: Server[]; port: number }> {
   if (host !== "localhost") {
     const server = await listenAt(handler, host, port);
     return { servers: [server], port: portOf(server) };
@@ -178,7 +210,8 @@ async function listen(handler: RequestListener, { host, port }: IdentitySettings
   try {
     return { servers: [first, await listenAt(handler, "::1", portOf(first))], port: portOf(first) };
   } catch (error) {
-    if (codeOf(error) === "EADDRNOTAVAIL" || codeOf(error) === "EAFNOSUPPORT") return { servers: [first], port: portOf(first) }; // no IPv6 here
+    if (codeOf(error) === "EADDRNOTAVAIL" || codeOf(error) === "EAFNOSUPPORT")
+      return { servers: [first], port: portOf(first) }; // no IPv6 here
     await close(first);
     throw error;
   }
@@ -189,7 +222,13 @@ function listenAt(handler: RequestListener, host: string, port: number): Promise
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
       const used = codeOf(error) === "EADDRINUSE";
-      reject(used ? new Error(`identity provider: port ${String(port)} is in use; stop what uses it or choose another PORT`, { cause: error }) : error);
+      reject(
+        used
+          ? new Error(`identity provider: port ${String(port)} is in use; stop what uses it or choose another PORT`, {
+              cause: error,
+            })
+          : error,
+      );
     });
     server.listen(port, host, () => {
       resolve(server);

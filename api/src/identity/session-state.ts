@@ -1,24 +1,39 @@
 import { createHash, randomBytes } from "node:crypto";
 
 /**
- * OpenID Connect Session Management 1.0, which oidc-provider leaves out: the portal keeps `session_state` and asks, every
- * two seconds, a small hidden page of the provider whether it still fits. So a sign-out in another tab is noticed.
+ * OpenID Connect Session Management 1.0, which oidc-provider leaves out: the portal keeps
+ * `session_state` and asks, every two seconds, a small hidden page of the provider whether it still
+ * fits. So a sign-out in another tab is noticed.
  *
  * [Note: Session check]
- * 1. With each code the provider sets a readable cookie, a digest of its session that changes with who is signed in,
- *    and gives `session_state` = SHA-256(client, origin of the portal, cookie, salt) + "." + salt.
+ * 1. With each code the provider sets a readable cookie, a digest of its session that changes with
+ *    who is signed in, and gives `session_state` = SHA-256(client, origin of the portal, cookie,
+ *    salt) + "." + salt.
  * 2. The portal frames `check_session_iframe` and posts "client session_state" to it.
- * 3. The page calculates the same from the cookie as it is now, and answers "unchanged", "changed" or "error".
- * 4. Sign-out removes the cookie: the answer is "changed", and the portal asks with `prompt=none` who is signed in.
+ * 3. The page calculates the same from the cookie as it is now, and answers "unchanged", "changed"
+ *    or "error".
+ * 4. Sign-out removes the cookie: the answer is "changed", and the portal asks with `prompt=none`
+ *    who is signed in.
  */
 export const browserStateCookie = "relicario_browser_state";
 
-/** Tells no more than that the session is the same: not its id, which is random, and not who it belongs to. */
+/**
+ * Tells no more than that the session is the same: not its id, which is random, and not who it
+ * belongs to.
+ */
 export function browserStateOf(session: { readonly uid: string; readonly accountId: string }): string {
   return createHash("sha256").update(`browser state\n${session.uid}\n${session.accountId}`).digest("base64url");
 }
 
-export function sessionStateOf({ clientId, origin, browserState }: { clientId: string; origin: string; browserState: string }): string {
+export function sessionStateOf({
+  clientId,
+  origin,
+  browserState,
+}: {
+  clientId: string;
+  origin: string;
+  browserState: string;
+}): string {
   const salt = randomBytes(12).toString("base64url");
   const digest = createHash("sha256").update([clientId, origin, browserState, salt].join(" ")).digest("base64url");
   return `${digest}.${salt}`;

@@ -52,7 +52,10 @@ export interface Running {
 }
 
 export async function startProcess(environment: Environment): Promise<Running> {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "main.ts")], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "main.ts")], {
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const written: string[] = [];
   child.stderr.on("data", (chunk: Buffer) => written.push(chunk.toString()));
   const ended = once(child, "exit");
@@ -112,7 +115,11 @@ export class Visitor {
   }
 
   /** Fills in the form of a page and sends it with the button that has a name, if one has. */
-  async submit(page: Page, fields: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
+  async submit(
+    page: Page,
+    fields: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Page> {
     const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1];
     if (action === undefined) throw new Error(`no form at ${page.url.pathname}: ${page.text}`);
     const body = new URLSearchParams();
@@ -124,7 +131,10 @@ export class Visitor {
     return this.#go(new URL(action, page.url), { method: "POST", body, headers });
   }
 
-  async #go(url: URL, { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> }): Promise<Page> {
+  async #go(
+    url: URL,
+    { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
+  ): Promise<Page> {
     const answer = await fetch(url, {
       ...init,
       redirect: "manual",
@@ -142,7 +152,9 @@ export class Visitor {
 
   #cookiesFor(url: URL): string {
     return [...this.#cookies]
-      .filter(([, { path }]) => url.pathname === path || url.pathname.startsWith(path.endsWith("/") ? path : `${path}/`))
+      .filter(
+        ([, { path }]) => url.pathname === path || url.pathname.startsWith(path.endsWith("/") ? path : `${path}/`),
+      )
       .map(([key, { value }]) => `${key.slice(0, key.indexOf(";"))}=${value}`)
       .join("; ");
   }
@@ -151,7 +163,8 @@ export class Visitor {
     for (const line of lines) {
       const [pair = "", ...attributes] = line.split(/; ?/);
       const name = pair.slice(0, pair.indexOf("="));
-      const attribute = (wanted: string) => attributes.find((one) => one.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
+      const attribute = (wanted: string) =>
+        attributes.find((one) => one.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
       const path = attribute("path") ?? "/";
       const expires = attribute("expires");
       if (expires !== undefined && Date.parse(expires) <= Date.now()) this.#cookies.delete(`${name};${path}`);
@@ -189,11 +202,22 @@ export class SignInRequest {
     return url;
   }
 
-  redeem(code: string, changes: Readonly<Record<string, string>> = {}, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  redeem(
+    code: string,
+    changes: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     return fetch(`${this.issuer}/token`, {
       method: "POST",
       headers,
-      body: new URLSearchParams({ grant_type: "authorization_code", client_id: clientId, redirect_uri: `${portal}/`, code, code_verifier: this.verifier, ...changes }),
+      body: new URLSearchParams({
+        grant_type: "authorization_code",
+        client_id: clientId,
+        redirect_uri: `${portal}/`,
+        code,
+        code_verifier: this.verifier,
+        ...changes,
+      }),
     });
   }
 }
@@ -206,9 +230,17 @@ export function codeOf(page: Page, origin = portal): string {
 
 /** What a reader sees of a page, without tags. */
 export function wordsOf(page: Page): string {
-  return unescape(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(/\s+/g, " ");
+  return unescape(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(
+    /\s+/g,
+    " ",
+  );
 }
 
 function unescape(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
 }

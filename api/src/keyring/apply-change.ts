@@ -15,11 +15,13 @@ import { writeChange, type AccountRow, type KeyringRow } from "./queries.ts";
 import type { RecordBox } from "./record-box.ts";
 
 /*
- * [Note: Keyring changes] In one transaction, with the account's row held, every call that carries a change
+ * [Note: Keyring changes] In one transaction, with the account's row held, every call that carries
+ * a change
  *
  * 1. answers as the first time when the change is the stored last one, byte for byte (`repeatOf`);
  * 2. looks for its own conflicts: `id_taken`, `version_conflict`;
- * 3. looks for `state_conflict`, checks signature and contents, and writes the change (`applyChange`);
+ * 3. looks for `state_conflict`, checks signature and contents, and writes the change
+ *    (`applyChange`);
  * 4. writes its own rows.
  */
 
@@ -53,8 +55,8 @@ export interface FirstAnswer {
 }
 
 /**
- * What was answered to the same change, null when it is another one. A call that has the same change but other contents
- * is no repeat: answering it as the first would lose what it brings.
+ * What was answered to the same change, null when it is another one. A call that has the same
+ * change but other contents is no repeat: answering it as the first would lose what it brings.
  *
  * @throws Problem `state_conflict` for such a call.
  */
@@ -85,16 +87,23 @@ export interface Circumstances {
 /**
  * What can be refused of a change without writing anything; see {@link applyChange}.
  *
- * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member `keyring`), `keyring_change_invalid`.
+ * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member
+ *   `keyring`), `keyring_change_invalid`.
  */
-export function checkCall(accountId: string, stored: KeyringRow | null, { change }: Call, secret: GoesWith | null): void {
+export function checkCall(
+  accountId: string,
+  stored: KeyringRow | null,
+  { change }: Call,
+  secret: GoesWith | null,
+): void {
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
   if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
   if (stored === null && secret === null) {
     throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
   }
   checkChange(accountId, stored satisfies StoredKeyring | null, change);
-  if (secret !== null && change.stage_id !== undefined) throw new Problem("keyring_change_invalid", { detail: "a stage goes with no secret" });
+  if (secret !== null && change.stage_id !== undefined)
+    throw new Problem("keyring_change_invalid", { detail: "a stage goes with no secret" });
   if (secret !== null && change.purge?.includes(secret.secretId) === true) {
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
@@ -102,28 +111,53 @@ export function checkCall(accountId: string, stored: KeyringRow | null, { change
 
 /**
  * @returns the bytes that are kept more than before; fewer than none when more went.
- * @throws Problem as {@link checkCall}, and `conflict` when it names a stage that is not whole, or not of what stands now.
+ * @throws Problem as {@link checkCall}, and `conflict` when it names a stage that is not whole, or
+ *   not of what stands now.
  */
-export async function applyChange(tx: Tx, account: AccountRow, stored: KeyringRow | null, call: Call, secret: GoesWith | null, deps: Deps, when: Circumstances): Promise<number> {
+export async function applyChange(
+  tx: Tx,
+  account: AccountRow,
+  stored: KeyringRow | null,
+  call: Call,
+  secret: GoesWith | null,
+  deps: Deps,
+  when: Circumstances,
+): Promise<number> {
   const { change } = call;
   checkCall(account.id, stored, call, secret);
-  const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: secret?.secretId ?? null, version: secret?.version ?? null };
+  const record = {
+    changeSha256: call.changeSha256,
+    callSha256: call.callSha256,
+    secretId: secret?.secretId ?? null,
+    version: secret?.version ?? null,
+  };
   const added = await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
   const replaced = stored === null ? 0 : await switchToStage(tx, account.id, stored.keyEpoch, change, when.now);
-  const freed = (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) + (await purgeSecrets(tx, account, change.purge ?? [], when.now));
+  const freed =
+    (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) +
+    (await purgeSecrets(tx, account, change.purge ?? [], when.now));
   if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
   await note(tx, account.id, openersNoted(stored, change), when.now);
   return added - replaced - freed;
 }
 
-/** What the call does has to stand in this sealed document, too. @throws Problem `keyring_change_invalid` */
+/**
+ * What the call does has to stand in this sealed document, too. @throws Problem
+ * `keyring_change_invalid`
+ */
 export function requireDocument(change: KeyringChange, document: "shares" | "requests"): void {
   if (change[document] === undefined) throw new Problem("keyring_change_invalid", { detail: `it has no ${document}` });
 }
 
-/** Slots, key statement or image records: what somebody who took an account over would have to touch. */
+/**
+ * Slots, key statement or image records: what somebody who took an account over would have to
+ * touch.
+ */
 function changesOpeners({ slots, image_records: records, key_statement: statement }: KeyringChange): boolean {
-  return statement !== undefined || [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0);
+  return (
+    statement !== undefined ||
+    [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0)
+  );
 }
 
 /** What a person calls it: an opener that is sealed to once more is none that was added. */

@@ -10,7 +10,9 @@ import { lockAccount } from "./queries.ts";
 /** In one transaction: each has half a megabyte at most, and is deleted without being read. */
 const rowsAtOnce = 1_000;
 
-/** Slots, image records, books, shares and requests that a change replaced or removed 30 days ago. */
+/**
+ * Slots, image records, books, shares and requests that a change replaced or removed 30 days ago.
+ */
 export function dropFormer(db: Db, sweeping: Sweeping): Promise<void> {
   const { accountId, stateRev, part, partId, value, endedAt } = keyringFormer;
   const due = lte(endedAt, new Date(sweeping.now.getTime() - trashDays * 86_400_000));

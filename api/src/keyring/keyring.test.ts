@@ -38,9 +38,11 @@ const settled = async (): Promise<{ person: Person; secretId: string }> => {
   return { person, secretId: body.secret_db_id };
 };
 
-const put = (person: Person, change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
+const put = (person: Person, change: KeyringChange): Promise<Answer> =>
+  service.call("PUT", "/user/keyring", person.token, { body: change });
 
-const stateRevOf = async (person: Person): Promise<unknown> => (await service.call("GET", "/user/keyring", person.token)).body["state_rev"];
+const stateRevOf = async (person: Person): Promise<unknown> =>
+  (await service.call("GET", "/user/keyring", person.token)).body["state_rev"];
 
 describe("the first keyring change", () => {
   it("is kept with everything it brought", async () => {
@@ -49,27 +51,53 @@ describe("the first keyring change", () => {
     await service.call("POST", "/secrets/store", person.token, { body });
     const answer = await service.call("GET", "/user/keyring", person.token);
     const { book, shares, state, slots, key_statement } = body.keyring;
-    expect(Keyring.parse(answer.body)).toEqual({ key_epoch: 1, state_rev: 1, book, shares, requests: null, state, slots: slots?.set, key_statement });
+    expect(Keyring.parse(answer.body)).toEqual({
+      key_epoch: 1,
+      state_rev: 1,
+      book,
+      shares,
+      requests: null,
+      state,
+      slots: slots?.set,
+      key_statement,
+    });
     const records = await service.call("GET", "/user/image-records", person.token);
     expect(records.body).toEqual({ image_records: body.keyring.image_records?.set });
   });
 
   it("is 404 no_keyring before, or nothing where that was asked for", async () => {
     const person = await service.signIn();
-    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ status: 404, body: { code: "no_keyring" } });
-    expect(await service.call("GET", "/user/keyring?or_none=true", person.token)).toMatchObject({ status: 204, text: "" });
+    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({
+      status: 404,
+      body: { code: "no_keyring" },
+    });
+    expect(await service.call("GET", "/user/keyring?or_none=true", person.token)).toMatchObject({
+      status: 204,
+      text: "",
+    });
     expect(await service.call("GET", "/user/keyring?or_none=yes", person.token)).toMatchObject({ status: 422 });
-    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { state_rev: 0, total: 0 } });
-    expect(await put(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({ status: 404, body: { code: "no_keyring" } });
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
+      body: { state_rev: 0, total: 0 },
+    });
+    expect(await put(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({
+      status: 404,
+      body: { code: "no_keyring" },
+    });
   });
 
   it("comes with the first secret, never alone", async () => {
     const person = await service.signIn();
-    expect(await put(person, buildChange(person))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await put(person, buildChange(person))).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
     expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ status: 404 });
   });
 
-  const stranger = createPerson("stranger", `x.${Buffer.from(JSON.stringify({ sub: uuidv7() })).toString("base64url")}.x`);
+  const stranger = createPerson(
+    "stranger",
+    `x.${Buffer.from(JSON.stringify({ sub: uuidv7() })).toString("base64url")}.x`,
+  );
   it.each<[string, (person: Person) => Record<string, Json | undefined>]>([
     ["no book", () => ({ book: undefined })],
     ["no shares", () => ({ shares: undefined })],
@@ -78,18 +106,43 @@ describe("the first keyring change", () => {
     ["no key statement", () => ({ key_statement: undefined })],
     ["no image record", () => ({ image_records: undefined })],
     ["an image record of another id", () => ({ image_records: { set: [buildImageRecord(uuidv7())], remove: [] } })],
-    ["a passkey as the only opener", () => ({ slots: { set: [buildSlot(uuidv7(), "passkey")], remove: [] }, image_records: { set: [], remove: [] } })],
+    [
+      "a passkey as the only opener",
+      () => ({ slots: { set: [buildSlot(uuidv7(), "passkey")], remove: [] }, image_records: { set: [], remove: [] } }),
+    ],
     ["a statement of another user", (person) => ({ key_statement: buildStatement(person, { user_id: uuidv7() }) })],
     ["a statement by another key", () => ({ key_statement: buildStatement(stranger) })],
-    ["a statement that was altered", (person) => ({ key_statement: { ...buildStatement(person), recipient: `age1pq1${"p".repeat(1_952)}` } })],
+    [
+      "a statement that was altered",
+      (person) => ({ key_statement: { ...buildStatement(person), recipient: `age1pq1${"p".repeat(1_952)}` } }),
+    ],
     ["a statement of a later epoch", (person) => ({ key_statement: buildStatement(person, { key_epoch: 2 }) })],
-    ["a statement that names one before", (person) => ({ key_statement: buildStatement(person, { previous_sig: buildStatement(person).sig }) })],
+    [
+      "a statement that names one before",
+      (person) => ({ key_statement: buildStatement(person, { previous_sig: buildStatement(person).sig }) }),
+    ],
     ["a later epoch", () => ({ key_epoch: 2 })],
     ["another user", () => ({ user_id: uuidv7() })],
-    ["a state that has one before", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }) })],
-    ["a state of another user", () => ({ state: buildJwe({ typ: "relicario-state", user_id: uuidv7(), key_epoch: 1, previous: null }) })],
-    ["a book in the place of the state", (person) => ({ state: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }) })],
-    ["a state whose header says more", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null, zip: "DEF" }) })],
+    [
+      "a state that has one before",
+      (person) => ({
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }),
+      }),
+    ],
+    [
+      "a state of another user",
+      () => ({ state: buildJwe({ typ: "relicario-state", user_id: uuidv7(), key_epoch: 1, previous: null }) }),
+    ],
+    [
+      "a book in the place of the state",
+      (person) => ({ state: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }) }),
+    ],
+    [
+      "a state whose header says more",
+      (person) => ({
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null, zip: "DEF" }),
+      }),
+    ],
     ["something to purge", () => ({ purge: [uuidv7()] })],
     ["something to remove", () => ({ slots: { set: [], remove: [uuidv7()] } })],
   ])("is refused with %s, and leaves nothing", async (_, overrides) => {
@@ -97,7 +150,9 @@ describe("the first keyring change", () => {
     const { body } = buildSecret(person, { change: overrides(person) });
     const answer = await service.call("POST", "/secrets/store", person.token, { body });
     expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0, state_rev: 0, changes: 0 } });
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
+      body: { total: 0, state_rev: 0, changes: 0 },
+    });
   });
 });
 
@@ -106,18 +161,49 @@ describe("a later keyring change", () => {
     ["a key statement", (person) => ({ key_statement: buildStatement(person) })],
     ["another epoch", () => ({ key_epoch: 2 })],
     ["another user", () => ({ user_id: uuidv7() })],
-    ["a state that does not follow", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }) })],
-    ["a state without one before", (person) => ({ state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null }) })],
+    [
+      "a state that does not follow",
+      (person) => ({
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }),
+      }),
+    ],
+    [
+      "a state without one before",
+      (person) => ({
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: null }),
+      }),
+    ],
     ["a book of another user", () => ({ book: buildJwe({ typ: "relicario-book", user_id: uuidv7(), key_epoch: 1 }) })],
-    ["shares of another epoch", (person) => ({ shares: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 2 }) })],
-    ["requests of another user", () => ({ requests: buildJwe({ typ: "relicario-requests", user_id: uuidv7(), key_epoch: 1 }) })],
-    ["shares in the place of requests", (person) => ({ requests: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 1 }) })],
+    [
+      "shares of another epoch",
+      (person) => ({ shares: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 2 }) }),
+    ],
+    [
+      "requests of another user",
+      () => ({ requests: buildJwe({ typ: "relicario-requests", user_id: uuidv7(), key_epoch: 1 }) }),
+    ],
+    [
+      "shares in the place of requests",
+      (person) => ({ requests: buildJwe({ typ: "relicario-shares", user_id: person.userId, key_epoch: 1 }) }),
+    ],
     ["a slot removed that is not there", () => ({ slots: { set: [], remove: [uuidv7()] } })],
-    ["the last opener removed", (person) => ({ slots: { set: [], remove: [person.imageId] }, image_records: { set: [], remove: [person.imageId] } })],
+    [
+      "the last opener removed",
+      (person) => ({
+        slots: { set: [], remove: [person.imageId] },
+        image_records: { set: [], remove: [person.imageId] },
+      }),
+    ],
     ["an image slot without its record", () => ({ slots: { set: [buildSlot(uuidv7())], remove: [] } })],
     ["a record without its slot", () => ({ image_records: { set: [buildImageRecord(uuidv7())], remove: [] } })],
-    ["one slot twice", (person) => ({ slots: { set: [buildSlot(person.imageId), buildSlot(person.imageId)], remove: [] } })],
-    ["one slot set and removed", (person) => ({ slots: { set: [buildSlot(person.imageId)], remove: [person.imageId] } })],
+    [
+      "one slot twice",
+      (person) => ({ slots: { set: [buildSlot(person.imageId), buildSlot(person.imageId)], remove: [] } }),
+    ],
+    [
+      "one slot set and removed",
+      (person) => ({ slots: { set: [buildSlot(person.imageId)], remove: [person.imageId] } }),
+    ],
     ["a purge of what is not in the trash", (_, secretId) => ({ purge: [secretId] })],
     ["a purge of what is not there", () => ({ purge: [uuidv7()] })],
     ["one purged twice", (_, secretId) => ({ purge: [secretId, secretId] })],
@@ -130,7 +216,10 @@ describe("a later keyring change", () => {
 
   it("is refused when any member was altered after signing", async () => {
     const { person } = await settled();
-    const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] }, purge: [] });
+    const change = buildChange(person, {
+      slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
+      purge: [],
+    });
     const altered: Partial<Record<keyof KeyringChange, unknown>> = {
       state: buildChange(person).state,
       slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
@@ -148,8 +237,13 @@ describe("a later keyring change", () => {
   it("is refused when another key signed it, even with a statement of that key", async () => {
     const { person } = await settled();
     const thief = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
-    expect(await put(person, buildChange(thief))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    expect(await put(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({ status: 422 });
+    expect(await put(person, buildChange(thief))).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
+    expect(await put(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({
+      status: 422,
+    });
   });
 
   it("is refused when it was signed for another purpose", async () => {
@@ -160,7 +254,10 @@ describe("a later keyring change", () => {
 
   it("refuses members that the contract does not know", async () => {
     const { person } = await settled();
-    expect(await put(person, buildChange(person, { extra: 1 }))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await put(person, buildChange(person, { extra: 1 }))).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
   });
 
   it("answers 409 with the current keyring when it does not follow the stored one", async () => {
@@ -192,7 +289,9 @@ describe("a later keyring change", () => {
     const answers = await Promise.all(changes.map((change) => put(person, change)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
     const winner = changes[answers.findIndex(({ status }) => status === 200)];
-    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({ body: { state_rev: 2, state: winner?.state } });
+    expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({
+      body: { state_rev: 2, state: winner?.state },
+    });
   });
 
   it("answers all of many identical writers as the first", async () => {
@@ -220,8 +319,16 @@ describe("a later keyring change", () => {
     expect(records.body).toEqual({ image_records: change.image_records?.set });
 
     const { db, recordBox } = service.app.services;
-    const former = await db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId)).orderBy(asc(keyringFormer.part));
-    expect(former.map(({ part, stateRev }) => [part, stateRev])).toEqual([["book", 2], ["image_record", 2], ["slot", 2]]);
+    const former = await db
+      .select()
+      .from(keyringFormer)
+      .where(eq(keyringFormer.accountId, person.userId))
+      .orderBy(asc(keyringFormer.part));
+    expect(former.map(({ part, stateRev }) => [part, stateRev])).toEqual([
+      ["book", 2],
+      ["image_record", 2],
+      ["slot", 2],
+    ]);
     expect(former[0]?.value.toString()).toBe(before.book);
     expect(former[1] && recordBox.open(person.userId, person.imageId, former[1].value)).toHaveLength(454);
     expect(former[2]?.value.toString("base64url")).toBe(before.slots[0]?.slot);
@@ -233,7 +340,9 @@ describe("requests", () => {
     const { person } = await settled();
     const sealed: string[] = [];
     for (let count = 0; count < 2; count++) {
-      const change = buildChange(person, { requests: buildJwe({ typ: "relicario-requests", user_id: person.userId, key_epoch: 1 }) });
+      const change = buildChange(person, {
+        requests: buildJwe({ typ: "relicario-requests", user_id: person.userId, key_epoch: 1 }),
+      });
       expect((await put(person, change)).status).toBe(200);
       confirm(person, change);
       sealed.push(String(change.requests));
@@ -242,7 +351,10 @@ describe("requests", () => {
     const unchanged = buildChange(person);
     expect((await put(person, unchanged)).status).toBe(200);
     expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(sealed[1]);
-    const former = await service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
+    const former = await service.app.services.db
+      .select()
+      .from(keyringFormer)
+      .where(eq(keyringFormer.accountId, person.userId));
     expect(former.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealed[0]]]);
   });
 });
@@ -250,21 +362,42 @@ describe("requests", () => {
 describe("GET /user/keyring?states_since", () => {
   it("gives the chain across key epochs too: what follows is not the service's to judge", async () => {
     const { person } = await settled();
-    const rotated = buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 2, previous: digestOf(String(person.state)) });
+    const rotated = buildJwe({
+      typ: "relicario-state",
+      user_id: person.userId,
+      key_epoch: 2,
+      previous: digestOf(String(person.state)),
+    });
     const { db } = service.app.services;
-    await db.insert(keyringStates).values({ accountId: person.userId, stateRev: 2, state: rotated, createdAt: new Date() });
-    await db.update(keyrings).set({ keyEpoch: 2, stateRev: 2, state: rotated }).where(eq(keyrings.accountId, person.userId));
+    await db
+      .insert(keyringStates)
+      .values({ accountId: person.userId, stateRev: 2, state: rotated, createdAt: new Date() });
+    await db
+      .update(keyrings)
+      .set({ keyEpoch: 2, stateRev: 2, state: rotated })
+      .where(eq(keyrings.accountId, person.userId));
     const { states } = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
-    expect(states).toEqual([{ state_rev: 1, state: person.state }, { state_rev: 2, state: rotated }]);
+    expect(states).toEqual([
+      { state_rev: 1, state: person.state },
+      { state_rev: 2, state: rotated },
+    ]);
   });
 
   it("gives so many at a time, the oldest first", async () => {
     const { person } = await settled();
     const { db } = service.app.services;
-    const further = Array.from({ length: maxStatesPage + 1 }, (_, index) => ({ accountId: person.userId, stateRev: index + 2, state: String(person.state), createdAt: new Date() }));
+    const further = Array.from({ length: maxStatesPage + 1 }, (_, index) => ({
+      accountId: person.userId,
+      stateRev: index + 2,
+      state: String(person.state),
+      createdAt: new Date(),
+    }));
     await db.insert(keyringStates).values(further);
     const after = async (since: number): Promise<number[]> =>
-      (Keyring.parse((await service.call("GET", `/user/keyring?states_since=${String(since)}`, person.token)).body).states ?? []).map(({ state_rev: rev }) => rev);
+      (
+        Keyring.parse((await service.call("GET", `/user/keyring?states_since=${String(since)}`, person.token)).body)
+          .states ?? []
+      ).map(({ state_rev: rev }) => rev);
     expect(await after(0)).toEqual(Array.from({ length: maxStatesPage }, (_, index) => index + 1));
     expect(await after(maxStatesPage)).toEqual([maxStatesPage + 1, maxStatesPage + 2]);
   });
@@ -282,10 +415,15 @@ describe("GET /user/keyring?states_since", () => {
     expect(all.states).toEqual(states.map((state, index) => ({ state_rev: index + 1, state })));
     const some = Keyring.parse((await service.call("GET", "/user/keyring?states_since=3", person.token)).body);
     expect(some.states).toEqual([{ state_rev: 4, state: states[3] }]);
-    expect(Keyring.parse((await service.call("GET", "/user/keyring?states_since=9", person.token)).body).states).toEqual([]);
+    expect(
+      Keyring.parse((await service.call("GET", "/user/keyring?states_since=9", person.token)).body).states,
+    ).toEqual([]);
     expect((await service.call("GET", "/user/keyring?states_since=-1", person.token)).status).toBe(422);
     expect((await service.call("GET", "/user/keyring?unknown=1", person.token)).status).toBe(422);
-    const rows = await service.app.services.db.select().from(keyringStates).where(eq(keyringStates.accountId, person.userId));
+    const rows = await service.app.services.db
+      .select()
+      .from(keyringStates)
+      .where(eq(keyringStates.accountId, person.userId));
     expect(rows).toHaveLength(4);
   });
 });
@@ -303,11 +441,16 @@ describe("purge", () => {
     const since = Number(before.body["changes"]);
     const list = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
     expect(list.body).toMatchObject({ total: 0, secrets: [], purged: [secretId], changes: since + 1, state_rev: 2 });
-    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } })).toMatchObject({ status: 404 });
+    expect(
+      await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } }),
+    ).toMatchObject({ status: 404 });
     expect(await contentsOf(service, person)).toBe(0);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 0 });
     const again = buildSecret(person, { id: secretId });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: again.body })).toMatchObject({ status: 409, body: { code: "id_taken" } });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: again.body })).toMatchObject({
+      status: 409,
+      body: { code: "id_taken" },
+    });
   });
 
   it("never goes with a label or version of the same secret", async () => {
@@ -315,7 +458,10 @@ describe("purge", () => {
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
     const keyring = buildChange(person, { purge: [secretId] });
     const body = { secret_db_id: secretId, base_version: 1, label: buildLabel(person, secretId, 1, 2), keyring };
-    expect(await service.call("POST", "/secrets/store", person.token, { body })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await service.call("POST", "/secrets/store", person.token, { body })).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
   });
 });
 
@@ -349,11 +495,15 @@ describe("GET /users/{user_name}/key", () => {
     const { person } = await settled();
     const asker = await service.signIn();
     const answer = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, asker.token);
-    const { keyStatement } = (await service.app.services.db.select().from(keyrings).where(eq(keyrings.accountId, person.userId)))[0] ?? {};
+    const { keyStatement } =
+      (await service.app.services.db.select().from(keyrings).where(eq(keyrings.accountId, person.userId)))[0] ?? {};
     expect(answer).toMatchObject({ status: 200, body: { user_id: person.userId, v: 1 } });
     expect(answer.body).toEqual(JSON.parse(String(keyStatement)));
     for (const name of ["nobody-here", asker.subject]) {
-      expect(await service.call("GET", `/users/${name}/key`, asker.token)).toMatchObject({ status: 404, body: { code: "not_found" } });
+      expect(await service.call("GET", `/users/${name}/key`, asker.token)).toMatchObject({
+        status: 404,
+        body: { code: "not_found" },
+      });
     }
   });
 });

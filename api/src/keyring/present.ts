@@ -11,7 +11,11 @@ export function presentKeyring(row: KeyringRow, states?: readonly { stateRev: nu
     book: row.book,
     shares: row.shares,
     requests: row.requests,
-    slots: row.slots.map(({ openerId, kind, slot }) => ({ opener_id: openerId, kind, slot: slot.toString("base64url") })),
+    slots: row.slots.map(({ openerId, kind, slot }) => ({
+      opener_id: openerId,
+      kind,
+      slot: slot.toString("base64url"),
+    })),
     key_statement: row.keyStatement,
     ...(states === undefined ? {} : { states: states.map(({ stateRev, state }) => ({ state_rev: stateRev, state })) }),
   };
@@ -22,5 +26,9 @@ export function presentImageRecord(
   accountId: string,
   { id, sealedHelper, createdAt }: { id: string; sealedHelper: Buffer; createdAt: Date },
 ): ImageRecord {
-  return { id, helper: box.open(accountId, id, sealedHelper).toString("base64url"), created_at: createdAt.toISOString() };
+  return {
+    id,
+    helper: box.open(accountId, id, sealedHelper).toString("base64url"),
+    created_at: createdAt.toISOString(),
+  };
 }

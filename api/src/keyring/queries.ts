@@ -28,12 +28,17 @@ export interface AccountRow {
 }
 
 /**
- * Holds the account's row to the end of the transaction. Every write of an account begins with it, so that writers of one
- * account take turns and those of different accounts never meet.
+ * Holds the account's row to the end of the transaction. Every write of an account begins with it,
+ * so that writers of one account take turns and those of different accounts never meet.
  */
 export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
   const [row] = await tx
-    .select({ id: accounts.id, vendorId: accounts.vendorId, storageUsed: accounts.storageUsed, trashMailAt: accounts.trashMailAt })
+    .select({
+      id: accounts.id,
+      vendorId: accounts.vendorId,
+      storageUsed: accounts.storageUsed,
+      trashMailAt: accounts.trashMailAt,
+    })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .for("update");
@@ -42,10 +47,14 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow
 }
 
 /**
- * One transaction that changes what an account has, with the account's row held. It waits its turn among the account's own
- * before it takes a connection (http/account-calls.ts).
+ * One transaction that changes what an account has, with the account's row held. It waits its turn
+ * among the account's own before it takes a connection (http/account-calls.ts).
  */
-export function changeAccount<T>({ db, calls }: Pick<Services, "db" | "calls">, accountId: string, work: (tx: Tx, account: AccountRow) => Promise<T>): Promise<T> {
+export function changeAccount<T>(
+  { db, calls }: Pick<Services, "db" | "calls">,
+  accountId: string,
+  work: (tx: Tx, account: AccountRow) => Promise<T>,
+): Promise<T> {
   return calls.inTurn(accountId, () => db.transaction(async (tx) => work(tx, await lockAccount(tx, accountId))));
 }
 
@@ -53,7 +62,10 @@ export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promi
   const [row] = await db.select().from(keyrings).where(eq(keyrings.accountId, accountId));
   if (row === undefined) return null;
   const slotRows = await db.select().from(slots).where(eq(slots.accountId, accountId)).orderBy(asc(slots.openerId));
-  const records = await db.select({ id: imageRecords.id }).from(imageRecords).where(eq(imageRecords.accountId, accountId));
+  const records = await db
+    .select({ id: imageRecords.id })
+    .from(imageRecords)
+    .where(eq(imageRecords.accountId, accountId));
   return {
     ...row,
     keyStatement: KeyStatement.parse(JSON.parse(row.keyStatement)),
@@ -63,7 +75,11 @@ export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promi
 }
 
 /** The states after `since`, oldest first, so many at most. */
-export function readStates(db: Db | Tx, { accountId }: OwnKeyring, since: number): Promise<{ stateRev: number; state: string }[]> {
+export function readStates(
+  db: Db | Tx,
+  { accountId }: OwnKeyring,
+  since: number,
+): Promise<{ stateRev: number; state: string }[]> {
   return db
     .select({ stateRev: keyringStates.stateRev, state: keyringStates.state })
     .from(keyringStates)
@@ -77,21 +93,34 @@ export function inOneMoment<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T>
   return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
 }
 
-export function readImageRecords(db: Db, { accountId }: OwnKeyring): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
+export function readImageRecords(
+  db: Db,
+  { accountId }: OwnKeyring,
+): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
   return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
 }
 
 /**
- * The published key of a person of this vendor; null when there is no such person, or no key yet. The name stands in the
- * directory, the key with its account: two queries, for the rows may be on different machines.
+ * The published key of a person of this vendor; null when there is no such person, or no key yet.
+ * The name stands in the directory, the key with its account: two queries, for the rows may be on
+ * different machines.
  */
-export async function readKeyStatement(db: Db, { vendorId }: Directory, userName: string): Promise<KeyStatement | null> {
+export async function readKeyStatement(
+  db: Db,
+  { vendorId }: Directory,
+  userName: string,
+): Promise<KeyStatement | null> {
   const [person] = await db
     .select({ accountId: userNames.accountId })
     .from(userNames)
-    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName)), isNull(userNames.releasedAt)));
+    .where(
+      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName)), isNull(userNames.releasedAt)),
+    );
   if (person === undefined) return null;
-  const [row] = await db.select({ keyStatement: keyrings.keyStatement }).from(keyrings).where(eq(keyrings.accountId, person.accountId));
+  const [row] = await db
+    .select({ keyStatement: keyrings.keyStatement })
+    .from(keyrings)
+    .where(eq(keyrings.accountId, person.accountId));
   return row === undefined ? null : KeyStatement.parse(JSON.parse(row.keyStatement));
 }
 
@@ -103,7 +132,8 @@ export interface ChangeRecord {
 }
 
 /**
- * Writes a change that was checked. What it replaces or removes is kept for 30 days, every state for ever.
+ * Writes a change that was checked. What it replaces or removes is kept for 30 days, every state
+ * for ever.
  *
  * @returns the bytes that are kept more than before.
  */
@@ -133,7 +163,8 @@ export async function writeChange(
   };
   if (stored === null) {
     const { book, shares, keyStatement } = values;
-    if (book === undefined || shares === undefined || keyStatement === undefined) throw new Error("a first change that was not checked");
+    if (book === undefined || shares === undefined || keyStatement === undefined)
+      throw new Error("a first change that was not checked");
     await tx.insert(keyrings).values({ accountId, ...values, book, shares, keyStatement });
   } else {
     await tx.update(keyrings).set(values).where(eq(keyrings.accountId, accountId));
@@ -144,12 +175,41 @@ export async function writeChange(
   return addedBytes(stored, change);
 }
 
-/** What is replaced or removed is kept, so everything new comes on top; state and key statement alone are replaced in their row. */
-function addedBytes(stored: KeyringRow | null, { state, book = "", shares = "", requests = "", key_statement: statement, slots: openers, image_records: records }: KeyringChange): number {
-  const statementBytes = statement === undefined ? 0 : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
+/**
+ * What is replaced or removed is kept, so everything new comes on top; state and key statement
+ * alone are replaced in their row.
+ */
+function addedBytes(
+  stored: KeyringRow | null,
+  {
+    state,
+    book = "",
+    shares = "",
+    requests = "",
+    key_statement: statement,
+    slots: openers,
+    image_records: records,
+  }: KeyringChange,
+): number {
+  const statementBytes =
+    statement === undefined
+      ? 0
+      : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
   const slotBytes = (openers?.set ?? []).reduce((sum, { slot }) => sum + b64uBytes(slot), 0);
-  const recordBytes = (records?.set ?? []).reduce((sum, { helper }) => sum + b64uBytes(helper) + recordOverheadBytes, 0);
-  return 2 * state.length - (stored?.state.length ?? 0) + book.length + shares.length + requests.length + statementBytes + slotBytes + recordBytes;
+  const recordBytes = (records?.set ?? []).reduce(
+    (sum, { helper }) => sum + b64uBytes(helper) + recordOverheadBytes,
+    0,
+  );
+  return (
+    2 * state.length -
+    (stored?.state.length ?? 0) +
+    book.length +
+    shares.length +
+    requests.length +
+    statementBytes +
+    slotBytes +
+    recordBytes
+  );
 }
 
 function b64uBytes(text: string): number {
@@ -158,18 +218,36 @@ function b64uBytes(text: string): number {
 
 async function writeSlots(tx: Tx, accountId: string, { slots: changed }: KeyringChange): Promise<void> {
   if (changed === undefined) return;
-  if (changed.remove.length > 0) await tx.delete(slots).where(and(eq(slots.accountId, accountId), inArray(slots.openerId, changed.remove)));
+  if (changed.remove.length > 0)
+    await tx.delete(slots).where(and(eq(slots.accountId, accountId), inArray(slots.openerId, changed.remove)));
   if (changed.set.length === 0) return;
   await tx
     .insert(slots)
-    .values(changed.set.map(({ opener_id, kind, slot }) => ({ accountId, openerId: opener_id, kind, slot: Buffer.from(slot, "base64url") })))
-    .onConflictDoUpdate({ target: [slots.accountId, slots.openerId], set: { kind: sql`excluded.kind`, slot: sql`excluded.slot` } });
+    .values(
+      changed.set.map(({ opener_id, kind, slot }) => ({
+        accountId,
+        openerId: opener_id,
+        kind,
+        slot: Buffer.from(slot, "base64url"),
+      })),
+    )
+    .onConflictDoUpdate({
+      target: [slots.accountId, slots.openerId],
+      set: { kind: sql`excluded.kind`, slot: sql`excluded.slot` },
+    });
 }
 
-async function writeImageRecords(tx: Tx, accountId: string, { image_records: changed }: KeyringChange, box: RecordBox): Promise<void> {
+async function writeImageRecords(
+  tx: Tx,
+  accountId: string,
+  { image_records: changed }: KeyringChange,
+  box: RecordBox,
+): Promise<void> {
   if (changed === undefined) return;
   if (changed.remove.length > 0) {
-    await tx.delete(imageRecords).where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, changed.remove)));
+    await tx
+      .delete(imageRecords)
+      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, changed.remove)));
   }
   if (changed.set.length === 0) return;
   await tx
@@ -188,15 +266,30 @@ async function writeImageRecords(tx: Tx, accountId: string, { image_records: cha
     });
 }
 
-async function keepFormer(tx: Tx, accountId: string, stored: KeyringRow | null, change: KeyringChange, now: Date): Promise<void> {
+async function keepFormer(
+  tx: Tx,
+  accountId: string,
+  stored: KeyringRow | null,
+  change: KeyringChange,
+  now: Date,
+): Promise<void> {
   if (stored === null) return;
-  const former: { part: "book" | "shares" | "requests" | "slot" | "image_record"; partId: string; value: Buffer }[] = [];
+  const former: { part: "book" | "shares" | "requests" | "slot" | "image_record"; partId: string; value: Buffer }[] =
+    [];
   if (change.book !== undefined) former.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
   if (change.shares !== undefined) former.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
-  if (change.requests !== undefined && stored.requests !== null) former.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
-  const endedSlots = new Set([...(change.slots?.remove ?? []), ...(change.slots?.set ?? []).map((slot) => slot.opener_id)]);
-  for (const { openerId, slot } of stored.slots) if (endedSlots.has(openerId)) former.push({ part: "slot", partId: openerId, value: slot });
-  const endedRecords = [...(change.image_records?.remove ?? []), ...(change.image_records?.set ?? []).map((record) => record.id)];
+  if (change.requests !== undefined && stored.requests !== null)
+    former.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
+  const endedSlots = new Set([
+    ...(change.slots?.remove ?? []),
+    ...(change.slots?.set ?? []).map((slot) => slot.opener_id),
+  ]);
+  for (const { openerId, slot } of stored.slots)
+    if (endedSlots.has(openerId)) former.push({ part: "slot", partId: openerId, value: slot });
+  const endedRecords = [
+    ...(change.image_records?.remove ?? []),
+    ...(change.image_records?.set ?? []).map((record) => record.id),
+  ];
   if (endedRecords.length > 0) {
     const rows = await tx
       .select({ id: imageRecords.id, sealedHelper: imageRecords.sealedHelper })
@@ -205,5 +298,7 @@ async function keepFormer(tx: Tx, accountId: string, stored: KeyringRow | null, 
     for (const { id, sealedHelper } of rows) former.push({ part: "image_record", partId: id, value: sealedHelper });
   }
   if (former.length === 0) return;
-  await tx.insert(keyringFormer).values(former.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
+  await tx
+    .insert(keyringFormer)
+    .values(former.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
 }

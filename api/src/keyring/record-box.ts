@@ -7,8 +7,9 @@ const tagBytes = 16;
 export const recordOverheadBytes = 1 + ivBytes + tagBytes;
 
 /**
- * Image records at rest: AES-256-GCM under RECORD_KEY, bound to account and record, so that a stolen database alone gives
- * no helper and rows cannot be swapped. Layout: version (1 byte) ‖ IV (12) ‖ ciphertext ‖ tag (16).
+ * Image records at rest: AES-256-GCM under RECORD_KEY, bound to account and record, so that a
+ * stolen database alone gives no helper and rows cannot be swapped. Layout: version (1 byte) ‖ IV
+ * (12) ‖ ciphertext ‖ tag (16).
  */
 export interface RecordBox {
   seal(accountId: string, recordId: string, helperBytes: Uint8Array): Buffer;
@@ -17,11 +18,14 @@ export interface RecordBox {
 }
 
 export function createRecordBox(key: Buffer): RecordBox {
-  const bindingOf = (accountId: string, recordId: string): Buffer => Buffer.from(`relicario/record\n${accountId}\n${recordId}`);
+  const bindingOf = (accountId: string, recordId: string): Buffer =>
+    Buffer.from(`relicario/record\n${accountId}\n${recordId}`);
   return {
     seal(accountId, recordId, helperBytes) {
       const iv = randomBytes(ivBytes);
-      const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(bindingOf(accountId, recordId));
+      const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(
+        bindingOf(accountId, recordId),
+      );
       return Buffer.concat([Buffer.of(version), iv, cipher.update(helperBytes), cipher.final(), cipher.getAuthTag()]);
     },
     open(accountId, recordId, sealedBytes) {

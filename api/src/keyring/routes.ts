@@ -24,7 +24,9 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     const { states_since: since, or_none: orNone } = request.query;
     const answer = await inOneMoment(db, async (tx) => {
       const keyring = await readKeyring(tx, own);
-      return keyring === null ? null : presentKeyring(keyring, since === undefined ? undefined : await readStates(tx, own, since));
+      return keyring === null
+        ? null
+        : presentKeyring(keyring, since === undefined ? undefined : await readStates(tx, own, since));
     });
     if (answer !== null) return answer;
     if (orNone === undefined) throw new Problem("no_keyring");
@@ -33,7 +35,11 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.put(
     "/user/keyring",
-    { schema: keyringSchemas.put, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    {
+      schema: keyringSchemas.put,
+      bodyLimit: maxJsonBodyBytes,
+      config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
+    },
     async (request) => {
       const actor = actorOf(request);
       const own = keyringPolicy(actor);
@@ -44,7 +50,9 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
         if (repeated === null) {
           const when = { now: now(), language: languageOf(request) };
           const anew = stored !== null && startsAnew(stored, call.change);
-          const added = await (anew ? beginAnew(tx, actor, stored, call, services, when) : applyChange(tx, account, stored, call, null, services, when));
+          const added = await (anew
+            ? beginAnew(tx, actor, stored, call, services, when)
+            : applyChange(tx, account, stored, call, null, services, when));
           await countStored(tx, vendors.require(account.vendorId), account, added, reserveBytes);
         }
         return { state_rev: call.change.state_rev };
@@ -54,17 +62,27 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.post(
     "/user/keyring/stage",
-    { schema: keyringSchemas.stage, bodyLimit: maxJsonBodyBytes, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    {
+      schema: keyringSchemas.stage,
+      bodyLimit: maxJsonBodyBytes,
+      config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
+    },
     (request) => stageRows(services, keyringPolicy(actorOf(request)), request.body, now()),
   );
 
-  app.get("/user/keyring/stage/:stage_id", { schema: keyringSchemas.staged, config: { access: "signed_in" } }, async (request) => {
-    const own = keyringPolicy(actorOf(request));
-    const { stage_id: stageId } = request.params;
-    const page = await inOneMoment(db, (tx) => readStaged(tx, own, stageId, { cursor: request.query.cursor, now: now() }));
-    if (page === null) throw new Problem("not_found");
-    return page;
-  });
+  app.get(
+    "/user/keyring/stage/:stage_id",
+    { schema: keyringSchemas.staged, config: { access: "signed_in" } },
+    async (request) => {
+      const own = keyringPolicy(actorOf(request));
+      const { stage_id: stageId } = request.params;
+      const page = await inOneMoment(db, (tx) =>
+        readStaged(tx, own, stageId, { cursor: request.query.cursor, now: now() }),
+      );
+      if (page === null) throw new Problem("not_found");
+      return page;
+    },
+  );
 
   app.get(
     "/user/image-records",

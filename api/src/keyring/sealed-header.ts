@@ -13,9 +13,9 @@ export interface ExpectedHeader {
 }
 
 /**
- * Whether the protected header of a sealed document says exactly what it should, member by member (sealing.md, JWE).
- * The service cannot open it; it refuses one that its own device could never open again. A member whose expected value is
- * undefined may have any.
+ * Whether the protected header of a sealed document says exactly what it should, member by member
+ * (sealing.md, JWE). The service cannot open it; it refuses one that its own device could never
+ * open again. A member whose expected value is undefined may have any.
  */
 export function hasHeader(jwe: string, expected: ExpectedHeader, open: readonly string[] = []): boolean {
   const header = headerOf(jwe);

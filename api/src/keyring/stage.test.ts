@@ -2,12 +2,32 @@ import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { canonicalBytes, downloadPath, maxStagedContentBytes, StagedRows, stageHours, type Json, type KeyringChange, type StagedRow } from "@relicario/shared/api";
+import {
+  canonicalBytes,
+  downloadPath,
+  maxStagedContentBytes,
+  StagedRows,
+  stageHours,
+  type Json,
+  type KeyringChange,
+  type StagedRow,
+} from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { looseObjects, stagedRows, versionObjects } from "../db/schema.ts";
-import { buildChange, buildJwe, buildLabel, buildRecipient, buildSecret, buildSlot, confirm, digestOf, signWith, type Person } from "../testing/person.ts";
+import {
+  buildChange,
+  buildJwe,
+  buildLabel,
+  buildRecipient,
+  buildSecret,
+  buildSlot,
+  confirm,
+  digestOf,
+  signWith,
+  type Person,
+} from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { keepRequest, keepShare, sharesOf } from "../testing/sharing.ts";
 import { contentsOf } from "../testing/storage.ts";
@@ -21,16 +41,23 @@ afterAll(() => service.stop());
 
 const noise = (bytes: number): string => randomBytes(bytes).toString("base64url");
 const store = async (person: Person, id?: string, base?: number): Promise<string> => {
-  const { body } = buildSecret(person, { ...(id === undefined ? {} : { id }), ...(base === undefined ? {} : { base }) });
+  const { body } = buildSecret(person, {
+    ...(id === undefined ? {} : { id }),
+    ...(base === undefined ? {} : { base }),
+  });
   const answer = await service.call("POST", "/secrets/store", person.token, { body });
   if (answer.status !== 200) throw new Error(answer.text);
   confirm(person, body.keyring);
   return body.secret_db_id;
 };
-const stage = (person: Person, stageId: string, rows: readonly StagedRow[]): Promise<Answer> => service.call("POST", "/user/keyring/stage", person.token, { body: { stage_id: stageId, rows } });
-const put = (person: Person, change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
-const read = (person: Person, id: string, version: number): Promise<Answer> => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version } });
-const listOf = async (person: Person): Promise<Json | undefined> => (await service.call("GET", "/secrets/store", person.token)).body["secrets"] as Json | undefined;
+const stage = (person: Person, stageId: string, rows: readonly StagedRow[]): Promise<Answer> =>
+  service.call("POST", "/user/keyring/stage", person.token, { body: { stage_id: stageId, rows } });
+const put = (person: Person, change: KeyringChange): Promise<Answer> =>
+  service.call("PUT", "/user/keyring", person.token, { body: change });
+const read = (person: Person, id: string, version: number): Promise<Answer> =>
+  service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version } });
+const listOf = async (person: Person): Promise<Json | undefined> =>
+  (await service.call("GET", "/secrets/store", person.token)).body["secrets"] as Json | undefined;
 
 const rowOf = (rows: readonly StagedRow[], at: number): StagedRow => {
   const row = rows[at];
@@ -40,11 +67,28 @@ const rowOf = (rows: readonly StagedRow[], at: number): StagedRow => {
 
 /** What a change commits to. */
 const digestOfRows = (rows: readonly StagedRow[]): string => {
-  const sorted = [...rows].sort((left, right) => (left.secret_db_id === right.secret_db_id ? left.version - right.version : left.secret_db_id < right.secret_db_id ? -1 : 1));
-  return digestOf(sorted.map((row) => `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`).join(""));
+  const sorted = [...rows].sort((left, right) =>
+    left.secret_db_id === right.secret_db_id
+      ? left.version - right.version
+      : left.secret_db_id < right.secret_db_id
+        ? -1
+        : 1,
+  );
+  return digestOf(
+    sorted
+      .map(
+        (row) =>
+          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`,
+      )
+      .join(""),
+  );
 };
-const switchTo = (person: Person, stageId: string, rows: readonly StagedRow[], more: Readonly<Record<string, Json | undefined>> = {}): KeyringChange =>
-  buildChange(person, { stage_id: stageId, stage_sha256: digestOfRows(rows), ...more });
+const switchTo = (
+  person: Person,
+  stageId: string,
+  rows: readonly StagedRow[],
+  more: Readonly<Record<string, Json | undefined>> = {},
+): KeyringChange => buildChange(person, { stage_id: stageId, stage_sha256: digestOfRows(rows), ...more });
 
 /** Somebody with a secret of two versions and another of one, and rows that seal all of it anew. */
 const settled = async (epoch = 1): Promise<{ person: Person; first: string; second: string; rows: StagedRow[] }> => {
@@ -53,7 +97,13 @@ const settled = async (epoch = 1): Promise<{ person: Person; first: string; seco
   await store(person, first, 1);
   const second = await store(person);
   const rows: StagedRow[] = [
-    { secret_db_id: first, version: 2, label: buildLabel(person, first, 2, 2, epoch), ticket: noise(1_900), content: noise(900) },
+    {
+      secret_db_id: first,
+      version: 2,
+      label: buildLabel(person, first, 2, 2, epoch),
+      ticket: noise(1_900),
+      content: noise(900),
+    },
     { secret_db_id: first, version: 1, ticket: noise(1_800), content: noise(500) },
     { secret_db_id: second, version: 1, label: buildLabel(person, second, 1, 2, epoch), ticket: noise(1_700) },
   ];
@@ -61,7 +111,13 @@ const settled = async (epoch = 1): Promise<{ person: Person; first: string; seco
 };
 
 /** The change that a device makes whose account key is new: signed by the key before. */
-const rotation = (person: Person, next: Person, stageId: string, rows: readonly StagedRow[], more: Readonly<Record<string, Json | undefined>> = {}): KeyringChange => {
+const rotation = (
+  person: Person,
+  next: Person,
+  stageId: string,
+  rows: readonly StagedRow[],
+  more: Readonly<Record<string, Json | undefined>> = {},
+): KeyringChange => {
   const whose = { user_id: person.userId, key_epoch: 2 };
   return switchTo(person, stageId, rows, {
     key_epoch: 2,
@@ -76,7 +132,14 @@ const rotation = (person: Person, next: Person, stageId: string, rows: readonly 
 
 const statementOf = (person: Person, next: Person, more: Readonly<Record<string, Json>> = {}): Json => {
   const { x } = next.signingKey.export({ format: "jwk" });
-  const bare = { v: 1, user_id: person.userId, recipient: buildRecipient().replace(/q$/, "p"), signing_key: String(x), key_epoch: 2, ...more };
+  const bare = {
+    v: 1,
+    user_id: person.userId,
+    recipient: buildRecipient().replace(/q$/, "p"),
+    signing_key: String(x),
+    key_epoch: 2,
+    ...more,
+  };
   const { sig: previousSig } = signWith("key", bare, person.signingKey);
   return signWith("key", { ...bare, previous_sig: previousSig }, next.signingKey);
 };
@@ -108,8 +171,12 @@ describe("rows that were staged", () => {
     await keepShare(service, person, first, { version: 2 });
     await keepShare(service, person, second, { version: 1 });
     const { db } = service.app.services;
-    const keysOf = async (): Promise<string[]> => (await db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId))).map(({ objectKey }) => objectKey);
-    const isThere = async (key: string): Promise<boolean> => (await readdir(dirname(join(service.objectsFolder, key)))).includes(basename(key));
+    const keysOf = async (): Promise<string[]> =>
+      (await db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId))).map(
+        ({ objectKey }) => objectKey,
+      );
+    const isThere = async (key: string): Promise<boolean> =>
+      (await readdir(dirname(join(service.objectsFolder, key)))).includes(basename(key));
     expect(await sharesOf(service, person, first, { ended: false })).toHaveLength(1);
     const [before, stageId] = [await keysOf(), uuidv7()];
     await stage(person, stageId, rows);
@@ -124,7 +191,8 @@ describe("rows that were staged", () => {
     expect(gone).toHaveLength(2);
     for (const key of before) expect(await isThere(key)).toBe(!gone.includes(key));
     for (const key of after) expect(await isThere(key)).toBe(true);
-    for (const table of [looseObjects, stagedRows]) expect(await db.$count(table, eq(table.accountId, person.userId))).toBe(0);
+    for (const table of [looseObjects, stagedRows])
+      expect(await db.$count(table, eq(table.accountId, person.userId))).toBe(0);
   });
 
   it("are given by digest, and stay as they are when they come again", async () => {
@@ -132,7 +200,16 @@ describe("rows that were staged", () => {
     const stageId = uuidv7();
     await stage(person, stageId, rows);
     const staged = StagedRows.parse((await service.call("GET", `/user/keyring/stage/${stageId}`, person.token)).body);
-    expect(digestOf(staged.rows.map(({ secret_db_id: id, version, row_sha256: digest }) => `${id} ${String(version)} ${Buffer.from(digest, "base64url").toString("hex")}\n`).join(""))).toBe(digestOfRows(rows));
+    expect(
+      digestOf(
+        staged.rows
+          .map(
+            ({ secret_db_id: id, version, row_sha256: digest }) =>
+              `${id} ${String(version)} ${Buffer.from(digest, "base64url").toString("hex")}\n`,
+          )
+          .join(""),
+      ),
+    ).toBe(digestOfRows(rows));
     const kept = await contentsOf(service, person);
     await stage(person, stageId, rows);
     expect(await contentsOf(service, person)).toBe(kept);
@@ -164,23 +241,50 @@ describe("rows that were staged", () => {
     expect((await read(person, first, 2)).body["content"]).toBeNull();
     const payload = { secret_db_id: first, version: 2 };
     const headers = { authorization: `Bearer ${person.token}` };
-    expect((await service.app.http.inject({ method: "POST", url: downloadPath, headers, payload })).rawPayload.equals(content)).toBe(true);
-    const range = await service.app.http.inject({ method: "POST", url: downloadPath, headers: { ...headers, range: "bytes=1000000-1000099" }, payload });
+    expect(
+      (await service.app.http.inject({ method: "POST", url: downloadPath, headers, payload })).rawPayload.equals(
+        content,
+      ),
+    ).toBe(true);
+    const range = await service.app.http.inject({
+      method: "POST",
+      url: downloadPath,
+      headers: { ...headers, range: "bytes=1000000-1000099" },
+      payload,
+    });
     expect(range.rawPayload.equals(content.subarray(1_000_000, 1_000_100))).toBe(true);
     await contentsOf(service, person);
   });
 
   it.each<[string, number, string, (row: StagedRow, person: Person) => StagedRow]>([
     ["a secret that is not there", 404, "not_found", (row) => ({ ...row, secret_db_id: uuidv7() })],
-    ["a label of a former version", 409, "version_conflict", (row, person) => ({ ...row, version: 1, label: buildLabel(person, row.secret_db_id, 1) })],
+    [
+      "a label of a former version",
+      409,
+      "version_conflict",
+      (row, person) => ({ ...row, version: 1, label: buildLabel(person, row.secret_db_id, 1) }),
+    ],
     ["no label of the present version", 409, "version_conflict", ({ label: _, ...row }) => row],
-    ["a label of another secret", 422, "keyring_change_invalid", (row, person) => ({ ...row, label: buildLabel(person, uuidv7(), 2) })],
-    ["a label two epochs on", 422, "keyring_change_invalid", (row, person) => ({ ...row, label: buildLabel(person, row.secret_db_id, 2, 2, 3) })],
+    [
+      "a label of another secret",
+      422,
+      "keyring_change_invalid",
+      (row, person) => ({ ...row, label: buildLabel(person, uuidv7(), 2) }),
+    ],
+    [
+      "a label two epochs on",
+      422,
+      "keyring_change_invalid",
+      (row, person) => ({ ...row, label: buildLabel(person, row.secret_db_id, 2, 2, 3) }),
+    ],
     ["a content without its ticket", 422, "validation_error", ({ ticket: _, ...row }) => row],
   ])("are refused with %s, all of the call", async (_, status, code, damage) => {
     const { person, rows } = await settled();
     const stageId = uuidv7();
-    expect(await stage(person, stageId, [...rows.slice(1), damage(rowOf(rows, 0), person)])).toMatchObject({ status, body: { code } });
+    expect(await stage(person, stageId, [...rows.slice(1), damage(rowOf(rows, 0), person)])).toMatchObject({
+      status,
+      body: { code },
+    });
     expect((await service.call("GET", `/user/keyring/stage/${stageId}`, person.token)).status).toBe(404);
   });
 });
@@ -188,33 +292,65 @@ describe("rows that were staged", () => {
 describe("a switch is refused, and changes nothing,", () => {
   it.each<[string, (scene: Awaited<ReturnType<typeof settled>>, stageId: string) => Promise<KeyringChange>]>([
     ["when there is no such stage", ({ person, rows }) => Promise.resolve(switchTo(person, uuidv7(), rows))],
-    ["when a row is missing", async ({ person, rows }, stageId) => { await stage(person, stageId, rows.slice(1)); return switchTo(person, stageId, rows); }],
-    ["when a row was altered by somebody who has a session alone", async ({ person, rows }, stageId) => {
-      await stage(person, stageId, rows);
-      await stage(person, stageId, [{ ...rowOf(rows, 2), ticket: noise(1_700) }]);
-      return switchTo(person, stageId, rows);
-    }],
-    ["when a secret has another version meanwhile", async ({ person, first, rows }, stageId) => { await stage(person, stageId, rows); await store(person, first, 2); return switchTo(person, stageId, rows); }],
-    ["when a label changed meanwhile", async ({ person, second, rows }, stageId) => {
-      await stage(person, stageId, rows);
-      const keyring = buildChange(person);
-      await service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: second, base_version: 1, label: buildLabel(person, second, 1, 2), keyring } });
-      confirm(person, keyring);
-      return switchTo(person, stageId, rows);
-    }],
-    ["when a former version comes without the label that commits to it", async ({ person, rows }, stageId) => { await stage(person, stageId, rows.slice(1)); return switchTo(person, stageId, rows.slice(1)); }],
-    ["when a label is of the next epoch", async ({ person, second, rows }, stageId) => {
-      const wrong = rows.with(2, { ...rowOf(rows, 2), label: buildLabel(person, second, 1, 2, 2) });
-      await stage(person, stageId, wrong);
-      return switchTo(person, stageId, wrong);
-    }],
+    [
+      "when a row is missing",
+      async ({ person, rows }, stageId) => {
+        await stage(person, stageId, rows.slice(1));
+        return switchTo(person, stageId, rows);
+      },
+    ],
+    [
+      "when a row was altered by somebody who has a session alone",
+      async ({ person, rows }, stageId) => {
+        await stage(person, stageId, rows);
+        await stage(person, stageId, [{ ...rowOf(rows, 2), ticket: noise(1_700) }]);
+        return switchTo(person, stageId, rows);
+      },
+    ],
+    [
+      "when a secret has another version meanwhile",
+      async ({ person, first, rows }, stageId) => {
+        await stage(person, stageId, rows);
+        await store(person, first, 2);
+        return switchTo(person, stageId, rows);
+      },
+    ],
+    [
+      "when a label changed meanwhile",
+      async ({ person, second, rows }, stageId) => {
+        await stage(person, stageId, rows);
+        const keyring = buildChange(person);
+        await service.call("POST", "/secrets/store", person.token, {
+          body: { secret_db_id: second, base_version: 1, label: buildLabel(person, second, 1, 2), keyring },
+        });
+        confirm(person, keyring);
+        return switchTo(person, stageId, rows);
+      },
+    ],
+    [
+      "when a former version comes without the label that commits to it",
+      async ({ person, rows }, stageId) => {
+        await stage(person, stageId, rows.slice(1));
+        return switchTo(person, stageId, rows.slice(1));
+      },
+    ],
+    [
+      "when a label is of the next epoch",
+      async ({ person, second, rows }, stageId) => {
+        const wrong = rows.with(2, { ...rowOf(rows, 2), label: buildLabel(person, second, 1, 2, 2) });
+        await stage(person, stageId, wrong);
+        return switchTo(person, stageId, wrong);
+      },
+    ],
   ])("%s", async (_, make) => {
     const scene = await settled();
     const change = await make(scene, uuidv7());
     const before = await listOf(scene.person);
     expect(await put(scene.person, change)).toMatchObject({ status: 409, body: { code: "conflict" } });
     expect(await listOf(scene.person)).toEqual(before);
-    expect((await service.call("GET", "/user/keyring", scene.person.token)).body["state_rev"]).toBe(scene.person.stateRev);
+    expect((await service.call("GET", "/user/keyring", scene.person.token)).body["state_rev"]).toBe(
+      scene.person.stateRev,
+    );
     await contentsOf(service, scene.person);
   });
 });
@@ -229,10 +365,24 @@ describe("a new account key", () => {
     confirm(person, change);
     confirm(next, change);
     const { body } = await service.call("GET", "/user/keyring", person.token);
-    expect(body).toMatchObject({ key_epoch: 2, key_statement: change.key_statement, slots: change.slots?.set, book: change.book });
+    expect(body).toMatchObject({
+      key_epoch: 2,
+      key_statement: change.key_statement,
+      slots: change.slots?.set,
+      book: change.book,
+    });
     expect((await read(person, first, 2)).body).toMatchObject({ label: rows[0]?.label });
 
-    const after = (signer: Person): KeyringChange => buildChange(signer, { key_epoch: 2, state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 2, previous: digestOf(String(person.state)) }) });
+    const after = (signer: Person): KeyringChange =>
+      buildChange(signer, {
+        key_epoch: 2,
+        state: buildJwe({
+          typ: "relicario-state",
+          user_id: person.userId,
+          key_epoch: 2,
+          previous: digestOf(String(person.state)),
+        }),
+      });
     expect(await put(person, after(person))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect(await put(person, after(next))).toMatchObject({ status: 200 });
   });
@@ -245,7 +395,8 @@ describe("a new account key", () => {
     const missing = rotation(person, renewed(person), stageId, rows);
     expect(await put(person, missing)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     const requests = buildJwe({ typ: "relicario-requests", user_id: person.userId, key_epoch: 2 });
-    const look = (): Promise<Answer> => service.call("POST", "/requests/get", null, { body: { request_id: requestId, link_auth: linkAuth } });
+    const look = (): Promise<Answer> =>
+      service.call("POST", "/requests/get", null, { body: { request_id: requestId, link_auth: linkAuth } });
     expect((await look()).body["state"]).toBe("awaiting");
     expect((await put(person, rotation(person, renewed(person), stageId, rows, { requests }))).status).toBe(200);
     expect(await look()).toMatchObject({ status: 404, body: { code: "request_unavailable" } });
@@ -257,7 +408,10 @@ describe("a new account key", () => {
     const stageId = uuidv7();
     const some = rows.slice(0, 2);
     await stage(person, stageId, some);
-    expect(await put(person, rotation(person, renewed(person), stageId, some))).toMatchObject({ status: 409, body: { code: "conflict", rows: [{ secret_db_id: second, version: 1 }] } });
+    expect(await put(person, rotation(person, renewed(person), stageId, some))).toMatchObject({
+      status: 409,
+      body: { code: "conflict", rows: [{ secret_db_id: second, version: 1 }] },
+    });
   });
 
   it.each<[string, (person: Person, next: Person) => Record<string, Json | undefined>]>([
@@ -266,13 +420,22 @@ describe("a new account key", () => {
     ["with a slot left as it was", () => ({ slots: undefined })],
     ["without the book", () => ({ book: undefined })],
     ["two epochs on", (person, next) => ({ key_epoch: 3, key_statement: statementOf(person, next, { key_epoch: 3 }) })],
-    ["with a statement that the key before did not sign", (person, next) => ({ key_statement: statementOf({ ...person, signingKey: next.signingKey }, next) })],
-    ["with a statement of another person", (person, next) => ({ key_statement: statementOf(person, next, { user_id: uuidv7() }) })],
+    [
+      "with a statement that the key before did not sign",
+      (person, next) => ({ key_statement: statementOf({ ...person, signingKey: next.signingKey }, next) }),
+    ],
+    [
+      "with a statement of another person",
+      (person, next) => ({ key_statement: statementOf(person, next, { user_id: uuidv7() }) }),
+    ],
     ["with the same key once more", (person) => ({ key_statement: statementOf(person, person) })],
   ])("is refused %s", async (_, overrides) => {
     const { person, rows } = await settled(2);
     const [next, stageId] = [renewed(person), uuidv7()];
     await stage(person, stageId, rows);
-    expect(await put(person, rotation(person, next, stageId, rows, overrides(person, next)))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await put(person, rotation(person, next, stageId, rows, overrides(person, next)))).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
   });
 });

@@ -9,9 +9,16 @@ export interface AddressQuestion {
 
 const nonceBytes = 16;
 
-/** 128 bits that only this service can make and that fit this question alone; so they are kept nowhere. */
+/**
+ * 128 bits that only this service can make and that fit this question alone; so they are kept
+ * nowhere.
+ */
 export function nonceOf(key: Buffer, { accountId, id, address }: AddressQuestion): string {
-  return createHmac("sha256", key).update(`relicario/address\n${accountId}\n${id}\n${address}`).digest().subarray(0, nonceBytes).toString("base64url");
+  return createHmac("sha256", key)
+    .update(`relicario/address\n${accountId}\n${id}\n${address}`)
+    .digest()
+    .subarray(0, nonceBytes)
+    .toString("base64url");
 }
 
 export function isNonceOf(key: Buffer, question: AddressQuestion, nonce: string): boolean {

@@ -12,7 +12,10 @@ export interface Letter {
   readonly unsubscribe?: string;
 }
 
-/** What a letter may say of an account: times, links, and to the operator the id of a share. Nothing that somebody typed or sealed stands in one. */
+/**
+ * What a letter may say of an account: times, links, and to the operator the id of a share. Nothing
+ * that somebody typed or sealed stands in one.
+ */
 export interface LetterFacts {
   readonly product: string;
   readonly link: string;
@@ -29,9 +32,16 @@ export interface LetterFacts {
 
 const texts = { en, es } as const satisfies Record<Language, typeof en>;
 
-export function writeLetter(kind: MailKind, language: Language, { product, link, at, dropAt, validation, shareId, unsubscribe }: LetterFacts): Letter {
+export function writeLetter(
+  kind: MailKind,
+  language: Language,
+  { product, link, at, dropAt, validation, shareId, unsubscribe }: LetterFacts,
+): Letter {
   const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(at);
-  const date = dropAt === undefined ? "" : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(dropAt);
+  const date =
+    dropAt === undefined
+      ? ""
+      : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(dropAt);
   const values = { product, link, time, date, validation: validation ?? "", share: shareId ?? "" };
   const { subject, body } = texts[language][kind];
   const text = `${fill(body, values)}\n\n-- \n${fill(texts[language].footer, values)}\n`;

@@ -27,7 +27,10 @@ const later = (days: number): void => {
 const reader = async (address = "ana@example.org", language = "en"): Promise<{ person: Person; secretId: string }> => {
   const person = await service.signIn();
   const { db } = service.app.services;
-  await db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  await db
+    .update(accounts)
+    .set({ contactEmail: address, contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body, headers: { "accept-language": language } });
   confirm(person, body.keyring);
@@ -48,14 +51,19 @@ const subjects = async (): Promise<string[]> => (await mailsOf(service)).map(({ 
 describe("a mail", () => {
   it("goes to the verified address when slots, key statement or image records change, and not at every saved secret", async () => {
     const { person } = await reader();
-    expect(await mailsOf(service)).toMatchObject([{ to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" }]);
+    expect(await mailsOf(service)).toMatchObject([
+      { to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" },
+    ]);
     await another(person);
     expect(await mailsOf(service)).toHaveLength(1);
     const code = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: code })).status).toBe(200);
     confirm(person, code);
     const image = uuidv7();
-    const picture = buildChange(person, { slots: { set: [buildSlot(image)], remove: [] }, image_records: { set: [buildImageRecord(image)], remove: [] } });
+    const picture = buildChange(person, {
+      slots: { set: [buildSlot(image)], remove: [] },
+      image_records: { set: [buildImageRecord(image)], remove: [] },
+    });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: picture })).status).toBe(200);
     expect(await mailsOf(service)).toHaveLength(3);
   });
@@ -83,7 +91,10 @@ describe("a mail", () => {
   it("goes nowhere without a verified address", async () => {
     const { person, secretId } = await reader();
     await service.app.services.mailer.deliver();
-    await service.app.services.db.update(accounts).set({ contactEmailVerified: false }).where(eq(accounts.id, person.userId));
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmailVerified: false })
+      .where(eq(accounts.id, person.userId));
     await trash(person, secretId);
     expect(await mailsOf(service)).toHaveLength(1);
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
@@ -92,8 +103,14 @@ describe("a mail", () => {
   it("tells the former address that it is no longer the one", async () => {
     const { person } = await reader();
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "thief@example.org" } });
-    expect((await mailsOf(service)).at(-1)).toMatchObject({ to: "ana@example.org", subject: "Your Relicario contact address was changed" });
-    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({ contact_email: "thief@example.org", contact_email_verified: false });
+    expect((await mailsOf(service)).at(-1)).toMatchObject({
+      to: "ana@example.org",
+      subject: "Your Relicario contact address was changed",
+    });
+    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({
+      contact_email: "thief@example.org",
+      contact_email_verified: false,
+    });
   });
 
   it("is written in the language of the person's calls, also when nobody calls", async () => {
@@ -112,7 +129,8 @@ describe("a mail", () => {
     const { person, secretId } = await reader();
     await trash(person, secretId);
     const all = (await mailsOf(service)).map(({ source }) => source).join("\n");
-    for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""]) expect(all).not.toContain(planted);
+    for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""])
+      expect(all).not.toContain(planted);
     expect(service.log()).toContain('"mail":"trashed"');
     expect(service.log()).not.toContain("ana@example.org");
   });
@@ -140,7 +158,16 @@ describe("a mail", () => {
       },
       close: () => undefined,
     };
-    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), unsubscribeLink: () => Promise.resolve("https://portal.example/u"), log: service.app.http.log, now: () => clock });
+    const mailer = createMailer({
+      db,
+      vendors,
+      transport,
+      origin: service.origin,
+      key: Buffer.alloc(32),
+      unsubscribeLink: () => Promise.resolve("https://portal.example/u"),
+      log: service.app.http.log,
+      now: () => clock,
+    });
     const queue = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
     const isSent = async (count: number) => {
       while (sent.length < count) await db.select().from(mails);
@@ -166,7 +193,11 @@ describe("smtp://", () => {
   beforeEach(async () => {
     [received, dialogue, refuses] = [[], [], false];
     server = createServer((socket) => {
-      speakSmtp(socket, { refuses: () => refuses, hear: (line) => dialogue.push(line), take: (source) => received.push(readMail(source)) });
+      speakSmtp(socket, {
+        refuses: () => refuses,
+        hear: (line) => dialogue.push(line),
+        take: (source) => received.push(readMail(source)),
+      });
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   });
@@ -176,11 +207,17 @@ describe("smtp://", () => {
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     let now = new Date();
-    const sender = await startService({ MAIL_URL: `smtp://127.0.0.1:${String(address.port)}`, MAIL_FROM: "portal@example.org" }, () => now);
+    const sender = await startService(
+      { MAIL_URL: `smtp://127.0.0.1:${String(address.port)}`, MAIL_FROM: "portal@example.org" },
+      () => now,
+    );
     try {
       const person = await sender.signIn();
       const { db, mailer } = sender.app.services;
-      await db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+      await db
+        .update(accounts)
+        .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
+        .where(eq(accounts.id, person.userId));
       refuses = true;
       await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
       await mailer.deliver();
@@ -189,7 +226,9 @@ describe("smtp://", () => {
       expect(await mailer.deliver()).toBe(0); // its pause is not over
       now = new Date(now.getTime() + 61_000);
       expect(await mailer.deliver()).toBe(1);
-      expect(received).toMatchObject([{ from: "portal@example.org", to: "ana@example.org", subject: "What opens your Relicario account was changed" }]);
+      expect(received).toMatchObject([
+        { from: "portal@example.org", to: "ana@example.org", subject: "What opens your Relicario account was changed" },
+      ]);
       expect(dialogue).toContain("RCPT TO:<ana@example.org>");
       expect(await db.select().from(mails)).toEqual([]);
       expect(sender.log()).not.toContain("ana@example.org");
@@ -204,7 +243,10 @@ describe("smtp://", () => {
     try {
       const person = await sender.signIn();
       const { db, mailer } = sender.app.services;
-      await db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+      await db
+        .update(accounts)
+        .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
+        .where(eq(accounts.id, person.userId));
       await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
       await mailer.deliver();
       expect(await db.select().from(mails)).toMatchObject([{ attempts: 1 }]);
@@ -260,14 +302,26 @@ describe("a mail that is slow or not taken", () => {
       return () => undefined;
     };
     const transport = await openTransport(url, "portal@example.org");
-    const mailer = createMailer({ db, vendors, transport, origin: service.origin, key: Buffer.alloc(32), unsubscribeLink: () => Promise.resolve("https://portal.example/u"), log: service.app.http.log, now: () => clock, wakeAfter, ...parts });
+    const mailer = createMailer({
+      db,
+      vendors,
+      transport,
+      origin: service.origin,
+      key: Buffer.alloc(32),
+      unsubscribeLink: () => Promise.resolve("https://portal.example/u"),
+      log: service.app.http.log,
+      now: () => clock,
+      wakeAfter,
+      ...parts,
+    });
     return { mailer, wakings };
   };
   const queueFor = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
     const { person } = await reader();
     await service.app.services.mailer.deliver(); // what that queued goes to the folder
     const { db } = service.app.services;
-    for (let each = 0; each < count; each++) await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
+    for (let each = 0; each < count; each++)
+      await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
   };
   const until = async (condition: () => boolean) => {
     while (!condition()) await service.app.services.db.select().from(mails);
@@ -300,7 +354,9 @@ describe("a mail that is slow or not taken", () => {
     const { mailer } = await mailerOf({ transport: await openTransport(url, "portal@example.org", 1) });
     await queueFor(mailer);
     expect(await mailer.deliver()).toBe(0);
-    expect(await service.app.services.db.select().from(mails)).toMatchObject([{ attempts: 1, dueAt: new Date(clock.getTime() + 60_000) }]);
+    expect(await service.app.services.db.select().from(mails)).toMatchObject([
+      { attempts: 1, dueAt: new Date(clock.getTime() + 60_000) },
+    ]);
     await until(() => sockets.size === 0); // it does not go on in secret
     await mailer.stop();
   });
@@ -316,7 +372,9 @@ describe("a mail that is slow or not taken", () => {
     wakings.at(-1)?.wake();
     await stopped;
     expect(await delivered).toBe(0);
-    expect((await service.app.services.db.select().from(mails)).map(({ attempts }) => attempts).sort()).toEqual([0, 0, 1, 1, 1, 1, 1]);
+    expect((await service.app.services.db.select().from(mails)).map(({ attempts }) => attempts).sort()).toEqual([
+      0, 0, 1, 1, 1, 1, 1,
+    ]);
     expect(await mailer.deliver()).toBe(0);
   });
 
@@ -388,7 +446,11 @@ function speakSmtp(socket: Socket, { refuses, hear, take, answer = (send) => sen
   say("220 test");
   socket.on("data", (chunk) => {
     buffered += chunk.toString();
-    for (let end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n"); end >= 0; end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")) {
+    for (
+      let end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n");
+      end >= 0;
+      end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")
+    ) {
       const piece = buffered.slice(0, end);
       buffered = buffered.slice(end + (inData ? 5 : 2));
       if (inData) {

@@ -18,18 +18,24 @@ import { sendSeconds, type Transport } from "./transport.ts";
 /*
  * [Note: Mails]
  *
- * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no mail; no change, no row.
- * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows are found, then each is
- *    claimed at its account by putting its time later than its sending can last, so that another process leaves it alone and
- *    a killed one does not lose it. As many are claimed as are sent at once: none waits while its claim runs out.
- * 3. The letter is written now, to the address that is verified now, and its row goes. A killed process, or one whose database
- *    goes away between the two, may send one twice: once its claim is over.
+ * 1. `queue`, in the transaction of what the mail is about: a row says that one is due. No row, no
+ *    mail; no change, no row.
+ * 2. `deliver`, after the commit, when the next one is due, and by the sweep, in any process: rows
+ *    are found, then each is claimed at its account by putting its time later than its sending can
+ *    last, so that another process leaves it alone and a killed one does not lose it. As many are
+ *    claimed as are sent at once: none waits while its claim runs out.
+ * 3. The letter is written now, to the address that is verified now, and its row goes. A killed
+ *    process, or one whose database goes away between the two, may send one twice: once its claim
+ *    is over.
  * 4. What was not taken is due after a minute, then two, four …
  */
 
 interface QueueOptions {
   readonly now: Date;
-  /** What the account's owner reads, where it is them who call; it is remembered for mails that nobody calls for. */
+  /**
+   * What the account's owner reads, where it is them who call; it is remembered for mails that
+   * nobody calls for.
+   */
   readonly language?: Language | null;
   /** Whom it goes to, where that is not the account's verified address. */
   readonly address?: string;
@@ -43,7 +49,9 @@ export interface Mailer {
   deliver(): Promise<number>;
   /** Delivers in the background when something was queued by this process. */
   kick(): void;
-  /** Claims nothing any more. What is being delivered has a few seconds, then it is due again later. */
+  /**
+   * Claims nothing any more. What is being delivered has a few seconds, then it is due again later.
+   */
   stop(): Promise<void>;
 }
 
@@ -59,7 +67,10 @@ export interface MailerParts {
   readonly unsubscribeLink: (accountId: string, about: MailTopic) => Promise<string>;
   readonly log: FastifyBaseLogger;
   readonly now: () => Date;
-  /** Calls `wake` once, after so many milliseconds, unless what it returns is called before; a seam for tests. */
+  /**
+   * Calls `wake` once, after so many milliseconds, unless what it returns is called before; a seam
+   * for tests.
+   */
   readonly wakeAfter?: (milliseconds: number, wake: () => void) => () => void;
 }
 
@@ -84,7 +95,7 @@ export function createMailer(parts: MailerParts): Mailer {
   let cancelWaking = (): void => undefined;
 
   async function deliverAll(): Promise<number> {
-    for (let sent = 0; ; ) {
+    for (let sent = 0; ;) {
       if (stopped) return sent;
       const due = await findDue(db, now());
       const claims = await Promise.all(due.map(async (row) => ({ row, claimed: await claim(db, row, now()) })));
@@ -109,13 +120,19 @@ export function createMailer(parts: MailerParts): Mailer {
     } catch (error) {
       if (sent) throw error; // the letter is with its reader: it is not put off, its claim runs out
       const late = now().getTime() - row.createdAt.getTime() > giveUpDays * 86_400_000;
-      log.error({ mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) }, "a mail could not be sent");
+      log.error(
+        { mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) },
+        "a mail could not be sent",
+      );
       await (late ? forget(db, row) : postpone(db, row, now()));
       return false;
     }
   }
 
-  /** One at a time. Who asks meanwhile may have queued what the run under way did not see: it looks once more. */
+  /**
+   * One at a time. Who asks meanwhile may have queued what the run under way did not see: it looks
+   * once more.
+   */
   const deliver = (): Promise<number> => {
     if (stopped) return Promise.resolve(0);
     asked += 1;
@@ -126,7 +143,7 @@ export function createMailer(parts: MailerParts): Mailer {
   async function deliverUntilNobodyAsks(): Promise<number> {
     try {
       let sent = 0;
-      for (let before = -1; before !== asked; ) {
+      for (let before = -1; before !== asked;) {
         before = asked;
         sent += await deliverAll();
       }
@@ -174,9 +191,25 @@ export function createMailer(parts: MailerParts): Mailer {
   };
 }
 
-/** Says that a mail is due, without a process that sends: a running service finds it at its next sweep. */
-export async function queueMail(tx: Tx, accountId: string, kind: MailKind, { now, language, address, shareId }: QueueOptions): Promise<void> {
-  await tx.insert(mails).values({ accountId, id: uuidv7({ msecs: now.getTime() }), kind, address: address ?? null, shareId: shareId ?? null, createdAt: now, dueAt: now });
+/**
+ * Says that a mail is due, without a process that sends: a running service finds it at its next
+ * sweep.
+ */
+export async function queueMail(
+  tx: Tx,
+  accountId: string,
+  kind: MailKind,
+  { now, language, address, shareId }: QueueOptions,
+): Promise<void> {
+  await tx.insert(mails).values({
+    accountId,
+    id: uuidv7({ msecs: now.getTime() }),
+    kind,
+    address: address ?? null,
+    shareId: shareId ?? null,
+    createdAt: now,
+    dueAt: now,
+  });
   if (language != null) await tx.update(accounts).set({ language }).where(eq(accounts.id, accountId));
 }
 
@@ -196,7 +229,10 @@ async function claim(db: Db, { accountId, id, attempts }: MailRow, now: Date): P
   return claimed.length === 1;
 }
 
-/** A minute after the first failure, twice as long after each further one; unless another process has claimed it since. */
+/**
+ * A minute after the first failure, twice as long after each further one; unless another process
+ * has claimed it since.
+ */
 async function postpone(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<void> {
   const dueAt = new Date(now.getTime() + firstPauseSeconds * 1_000 * 2 ** Math.min(attempts, 8));
   await db
@@ -219,7 +255,10 @@ interface Addressed {
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
-async function addressed({ db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerParts, { accountId, kind, address, shareId, createdAt }: MailRow): Promise<Addressed | null> {
+async function addressed(
+  { db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerParts,
+  { accountId, kind, address, shareId, createdAt }: MailRow,
+): Promise<Addressed | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   const vendor = account === undefined ? null : vendors.find(account.vendorId);
   if (account === undefined || vendor === null) return null;
@@ -227,25 +266,37 @@ async function addressed({ db, vendors, origin: publicOrigin, key, unsubscribeLi
   const language = account.language ?? "en";
   const topic = topicOf(kind);
   if (topic !== null && account.mailsOff.includes(topic)) return null;
-  const unsubscribe = topic !== null && isForOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
+  const unsubscribe =
+    topic !== null && isForOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
   const facts: LetterFacts = { product: vendor.name, link: origin, at: createdAt, ...unsubscribe };
 
   if (kind === "validate_email") {
     const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
     if (question?.address !== address) return null; // another address is asked by now, with a mail of its own
     const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
-    return { to: question.address, language, facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` } };
+    return {
+      to: question.address,
+      language,
+      facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` },
+    };
   }
-  if (kind === "share_reported") return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } }; // the operator's, not the account's
+  if (kind === "share_reported")
+    // the operator's, not the account's
+    return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } };
   if (kind === "feedback") return address === null ? null : { to: address, language: "en", facts };
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
-  if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null; // a device said since that it is not
+  // a device said since that it is not
+  if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null;
   if (kind === "anew_asked") {
-    const [waiting] = await db.select({ readyAt: startAnews.readyAt }).from(startAnews).where(and(eq(startAnews.accountId, accountId), isNull(startAnews.endedAt)));
+    const [waiting] = await db
+      .select({ readyAt: startAnews.readyAt })
+      .from(startAnews)
+      .where(and(eq(startAnews.accountId, accountId), isNull(startAnews.endedAt)));
     return waiting === undefined ? null : { to, language, facts: { ...facts, dropAt: waiting.readyAt } };
   }
-  if (kind === "deletion_asked") return account.deletionDueAt === null ? null : { to, language, facts: { ...facts, dropAt: account.deletionDueAt } };
+  if (kind === "deletion_asked")
+    return account.deletionDueAt === null ? null : { to, language, facts: { ...facts, dropAt: account.deletionDueAt } };
   if (kind !== "drop_warning") return { to, language, facts };
   const [oldest] = await db
     .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })

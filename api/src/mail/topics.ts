@@ -16,7 +16,10 @@ export function topicOf(kind: MailKind): MailTopic | null {
   return topics[kind] ?? null;
 }
 
-/** Whether a mail itself offers to get no more of them: those about security are turned off by somebody who is signed in. */
+/**
+ * Whether a mail itself offers to get no more of them: those about security are turned off by
+ * somebody who is signed in.
+ */
 export function isForOneClick(topic: MailTopic): boolean {
   return topic !== "new_device";
 }

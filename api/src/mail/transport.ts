@@ -14,17 +14,30 @@ export interface Transport {
   close(): void;
 }
 
-/** Letters come from the service's own texts: nodemailer need not read a file or an address for them. */
+/**
+ * Letters come from the service's own texts: nodemailer need not read a file or an address for
+ * them.
+ */
 const ofOurOwn = { disableFileAccess: true, disableUrlAccess: true } as const;
 const headers = { "Auto-Submitted": "auto-generated" };
 
-/** RFC 8058, where the letter is one that its reader may do without. Whoever sends it on must sign both headers (DKIM). */
+/**
+ * RFC 8058, where the letter is one that its reader may do without. Whoever sends it on must sign
+ * both headers (DKIM).
+ */
 function messageOf({ unsubscribe, ...letter }: Letter): SendMailOptions {
   if (unsubscribe === undefined) return { headers, ...letter };
-  return { headers: { ...headers, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }, list: { unsubscribe }, ...letter };
+  return {
+    headers: { ...headers, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
+    list: { unsubscribe },
+    ...letter,
+  };
 }
 
-/** A letter that a server has not taken after so long counts as not taken, and its connection is closed. */
+/**
+ * A letter that a server has not taken after so long counts as not taken, and its connection is
+ * closed.
+ */
 export const sendSeconds = 120;
 
 /**
@@ -33,10 +46,15 @@ export const sendSeconds = 120;
  * @param seconds how long one sending may take, all of it; a seam for tests
  */
 export async function openTransport(url: string, from: string, seconds: number = sendSeconds): Promise<Transport> {
-  return /^smtps?:\/\//.test(url) ? toServer(url, from, seconds) : toFolder(url.startsWith("file://") ? fileURLToPath(url) : url, from);
+  return /^smtps?:\/\//.test(url)
+    ? toServer(url, from, seconds)
+    : toFolder(url.startsWith("file://") ? fileURLToPath(url) : url, from);
 }
 
-/** A connection for each letter: a pool sends one again by itself when its connection breaks, perhaps after it was taken. */
+/**
+ * A connection for each letter: a pool sends one again by itself when its connection breaks,
+ * perhaps after it was taken.
+ */
 function toServer(url: string, from: string, seconds: number): Transport {
   const { protocol, hostname, port, username, password } = new URL(url);
   const server = createTransport({
@@ -52,7 +70,12 @@ function toServer(url: string, from: string, seconds: number): Transport {
   const closed = new AbortController();
   return {
     async send(to, letter) {
-      await server.sendMail({ from, to, ...messageOf(letter), signal: AbortSignal.any([closed.signal, AbortSignal.timeout(seconds * 1_000)]) });
+      await server.sendMail({
+        from,
+        to,
+        ...messageOf(letter),
+        signal: AbortSignal.any([closed.signal, AbortSignal.timeout(seconds * 1_000)]),
+      });
     },
     close: () => {
       closed.abort();

@@ -19,20 +19,34 @@ const form = "List-Unsubscribe=One-Click";
 const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
 
 /** Somebody who heard that a share was opened, and how to let it be opened once more. */
-async function reader(): Promise<{ person: Person; mails: () => Promise<FoundMail[]>; openAgain: () => Promise<void> }> {
+async function reader(): Promise<{
+  person: Person;
+  mails: () => Promise<FoundMail[]>;
+  openAgain: () => Promise<void>;
+}> {
   const person = await service.signIn();
   const address = `${person.subject}@example.org`;
-  await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  await service.app.services.db
+    .update(accounts)
+    .set({ contactEmail: address, contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   const { id } = await keepSecret(service, person);
   const link = await keepShare(service, person, id, { notify: true });
   const openAgain = async () => {
     expect((await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) })).status).toBe(200);
   };
   await openAgain();
-  return { person, openAgain, mails: async () => (await mailsOf(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")) };
+  return {
+    person,
+    openAgain,
+    mails: async () =>
+      (await mailsOf(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")),
+  };
 }
 
-/** The path behind the address that the mail names, as the service is called without its gateway. */
+/**
+ * The path behind the address that the mail names, as the service is called without its gateway.
+ */
 function pathOf({ source }: FoundMail): string {
   const [, address = ""] = /^List-Unsubscribe:\s+<([^>]+)>$/m.exec(source) ?? [];
   expect(address.startsWith(`${service.origin}/api/`)).toBe(true);
@@ -42,7 +56,8 @@ const first = ([mail]: readonly FoundMail[]): FoundMail => {
   if (mail === undefined) throw new Error("no mail came");
   return mail;
 };
-const settingsOf = async (person: Person) => (await service.call("GET", "/user/me", person.token)).body["notifications"];
+const settingsOf = async (person: Person) =>
+  (await service.call("GET", "/user/me", person.token)).body["notifications"];
 
 describe("a mail that its reader may do without", () => {
   it("names where to end them, as RFC 8058 wants it", async () => {
@@ -54,16 +69,27 @@ describe("a mail that its reader may do without", () => {
   it("is not sent any more after one POST without a session, twice as good as once, while others are", async () => {
     const { person, mails, openAgain } = await reader();
     const path = pathOf(first(await mails()));
-    for (let time = 0; time < 2; time++) expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(204);
+    for (let time = 0; time < 2; time++)
+      expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(204);
     await openAgain();
     expect(await mails()).toHaveLength(1);
-    expect(await settingsOf(person)).toEqual({ ...Object.fromEntries(mailTopics.map((topic) => [topic, true])), share_opened: false });
+    expect(await settingsOf(person)).toEqual({
+      ...Object.fromEntries(mailTopics.map((topic) => [topic, true])),
+      share_opened: false,
+    });
   });
 
   it("takes the other form of the standard, and comes again when it is switched on", async () => {
     const { person, mails, openAgain } = await reader();
     const body = `--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n`;
-    expect((await service.call("POST", pathOf(first(await mails())), null, { body, headers: { "content-type": "multipart/form-data; boundary=b" } })).status).toBe(204);
+    expect(
+      (
+        await service.call("POST", pathOf(first(await mails())), null, {
+          body,
+          headers: { "content-type": "multipart/form-data; boundary=b" },
+        })
+      ).status,
+    ).toBe(204);
     await service.call("POST", "/user/me", person.token, { body: { notifications: { share_opened: true } } });
     await openAgain();
     expect(await mails()).toHaveLength(2);
@@ -73,7 +99,9 @@ describe("a mail that its reader may do without", () => {
     const { person, mails } = await reader();
     const path = pathOf(first(await mails()));
     expect((await service.call("GET", path, null)).status).toBe(404);
-    expect((await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, { body: form, headers: urlencoded })).status).toBe(404);
+    expect(
+      (await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, { body: form, headers: urlencoded })).status,
+    ).toBe(404);
     clock = new Date(clock.getTime() + 366 * 86_400_000);
     expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(404);
     clock = new Date();
@@ -90,15 +118,25 @@ describe("a mail that its reader may do without", () => {
 describe("settings of mails", () => {
   it("are kept, changed one by one, and given back", async () => {
     const { person } = await reader();
-    await service.call("POST", "/user/me", person.token, { body: { notifications: { new_device: false, rehearsal: false } } });
-    await service.call("POST", "/user/me", person.token, { body: { notifications: { rehearsal: true }, telemetry: false } });
-    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({ notifications: { new_device: false, rehearsal: true, share_opened: true }, telemetry: false });
+    await service.call("POST", "/user/me", person.token, {
+      body: { notifications: { new_device: false, rehearsal: false } },
+    });
+    await service.call("POST", "/user/me", person.token, {
+      body: { notifications: { rehearsal: true }, telemetry: false },
+    });
+    expect((await service.call("GET", "/user/me", person.token)).body).toMatchObject({
+      notifications: { new_device: false, rehearsal: true, share_opened: true },
+      telemetry: false,
+    });
   });
 
   it("refuse what they do not know", async () => {
     const { person } = await reader();
     for (const notifications of [{ trashed: false }, { rehearsal: "no" }]) {
-      expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({ status: 422, body: { code: "validation_error" } });
+      expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({
+        status: 422,
+        body: { code: "validation_error" },
+      });
     }
   });
 });

@@ -15,26 +15,47 @@ const linkDays = 365;
 
 export const unsubscribePath = "/mails/unsubscribe";
 
-/** The address that a mail names in `List-Unsubscribe`. What it lets its holder do is of use to nobody: one kind of mails ends. */
-export function createUnsubscribeLinks(grants: Grants, apiBase: string, now: () => Date): (accountId: string, about: MailTopic) => Promise<string> {
+/**
+ * The address that a mail names in `List-Unsubscribe`. What it lets its holder do is of use to
+ * nobody: one kind of mails ends.
+ */
+export function createUnsubscribeLinks(
+  grants: Grants,
+  apiBase: string,
+  now: () => Date,
+): (accountId: string, about: MailTopic) => Promise<string> {
   return async (account, about) => {
-    const token = await grants.give({ for: "unsubscribe", account, about }, new Date(now().getTime() + linkDays * 86_400_000));
+    const token = await grants.give(
+      { for: "unsubscribe", account, about },
+      new Date(now().getTime() + linkDays * 86_400_000),
+    );
     return `${apiBase}${unsubscribePath}?${new URLSearchParams({ token }).toString()}`;
   };
 }
 
-/** RFC 8058: programs of mail post a form without being signed in. A look by GET is no such route, so that scanners end nothing. */
+/**
+ * RFC 8058: programs of mail post a form without being signed in. A look by GET is no such route,
+ * so that scanners end nothing.
+ */
 export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, grants } = services;
   // The form says nothing that the address does not: it is read to its end and dropped.
-  app.addContentTypeParser(["application/x-www-form-urlencoded", "multipart/form-data"], { parseAs: "string", bodyLimit: 4_096 }, (_request, _body, done) => {
-    done(null, null);
-  });
+  app.addContentTypeParser(
+    ["application/x-www-form-urlencoded", "multipart/form-data"],
+    { parseAs: "string", bodyLimit: 4_096 },
+    (_request, _body, done) => {
+      done(null, null);
+    },
+  );
 
   app.post(
     unsubscribePath,
     {
-      schema: { summary: "Ends mails about one thing, by the token of such a mail (RFC 8058)", querystring: Unsubscribe, response: answers(z.undefined().describe("no more are sent"), 204) },
+      schema: {
+        summary: "Ends mails about one thing, by the token of such a mail (RFC 8058)",
+        querystring: Unsubscribe,
+        response: answers(z.undefined().describe("no more are sent"), 204),
+      },
       config: { access: "anybody", rates: [rateRules.unsubscribe], idempotent: true },
     },
     async ({ query }, reply) => {

@@ -17,7 +17,16 @@ import { uploadParts, versionObjects } from "../db/schema.ts";
 import { migrate, openPool } from "../identity/database.ts";
 import { buildChange, buildSecret, confirm, type Person, type SecretCall } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { answerRequest, beginAnswer, done, finishOf, keepRequest, openingOf, sendParts, sharedBySomebody } from "../testing/sharing.ts";
+import {
+  answerRequest,
+  beginAnswer,
+  done,
+  finishOf,
+  keepRequest,
+  openingOf,
+  sendParts,
+  sharedBySomebody,
+} from "../testing/sharing.ts";
 import { buildLarge } from "../testing/upload.ts";
 
 const execute = promisify(execFile);
@@ -31,7 +40,10 @@ let backup: string;
 beforeAll(async () => {
   service = await startService();
   identity = await identityDatabase();
-  await query(identity.url, "insert into accounts (id, username, username_key, email, email_key, password_hash) values (gen_random_uuid(), 'A\tb\\n', 'a', 'a@example.org', 'a@example.org', 'x')");
+  await query(
+    identity.url,
+    "insert into accounts (id, username, username_key, email, email_key, password_hash) values (gen_random_uuid(), 'A\tb\\n', 'a', 'a@example.org', 'a@example.org', 'x')",
+  );
 });
 afterAll(async () => {
   await service.stop();
@@ -65,14 +77,33 @@ interface Said {
   readonly text: string;
 }
 
-type Place = Parameters<typeof makeBackup>[0] & { readonly databaseUrls: { readonly service: string; readonly identity: string } };
+type Place = Parameters<typeof makeBackup>[0] & {
+  readonly databaseUrls: { readonly service: string; readonly identity: string };
+};
 
-const source = (): Place => ({ databaseUrls: { service: service.database.url, identity: identity.url }, objects: service.objectsFolder });
+const source = (): Place => ({
+  databaseUrls: { service: service.database.url, identity: identity.url },
+  objects: service.objectsFolder,
+});
 
 /** The command as a process; what it says, both streams. */
-async function run(act: "make" | "restore" | "check", where?: string, { databaseUrls, objects }: Place = source()): Promise<Said> {
-  const env = { PATH: process.env["PATH"], DATA_DIR: join(folder, "data"), DATABASE_URL: databaseUrls.service, IDENTITY_DATABASE_URL: databaseUrls.identity, OBJECTS_URL: objects };
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", script, act, ...(where === undefined ? [] : [where])], { env });
+async function run(
+  act: "make" | "restore" | "check",
+  where?: string,
+  { databaseUrls, objects }: Place = source(),
+): Promise<Said> {
+  const env = {
+    PATH: process.env["PATH"],
+    DATA_DIR: join(folder, "data"),
+    DATABASE_URL: databaseUrls.service,
+    IDENTITY_DATABASE_URL: databaseUrls.identity,
+    OBJECTS_URL: objects,
+  };
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", script, act, ...(where === undefined ? [] : [where])],
+    { env },
+  );
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => (said += piece.toString()));
   const [code] = (await once(child, "close")) as [number];
@@ -81,7 +112,10 @@ async function run(act: "make" | "restore" | "check", where?: string, { database
 
 /** Two databases and a folder with nothing in them. */
 async function emptyPlace(): Promise<Place & { drop(): Promise<void> }> {
-  const [one, other] = [await freshDatabase("empty_template", () => Promise.resolve()), await freshDatabase("empty_template", () => Promise.resolve())];
+  const [one, other] = [
+    await freshDatabase("empty_template", () => Promise.resolve()),
+    await freshDatabase("empty_template", () => Promise.resolve()),
+  ];
   const drop = async (): Promise<void> => {
     for (const database of [one, other]) await database.drop();
   };
@@ -90,7 +124,13 @@ async function emptyPlace(): Promise<Place & { drop(): Promise<void> }> {
 
 async function serviceOn(place: Place): Promise<TestService> {
   const { SESSION_KEYS, RECORD_KEY, IDP_AUTHORITY } = service.app.services.env;
-  return startService({ DATABASE_URL: place.databaseUrls.service, OBJECTS_URL: place.objects, SESSION_KEYS: JSON.stringify(SESSION_KEYS), RECORD_KEY: RECORD_KEY.toString("base64url"), IDP_AUTHORITY });
+  return startService({
+    DATABASE_URL: place.databaseUrls.service,
+    OBJECTS_URL: place.objects,
+    SESSION_KEYS: JSON.stringify(SESSION_KEYS),
+    RECORD_KEY: RECORD_KEY.toString("base64url"),
+    IDP_AUTHORITY,
+  });
 }
 
 async function keep(person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> {
@@ -123,7 +163,10 @@ const fileOf = async (id: string): Promise<string> => {
 
 const keyOf = (file: string): string => file.slice(service.objectsFolder.length + 1);
 
-/** A named pipe in place of an object: its reader stands still until `pipe` has the other end, and somebody writes to it. */
+/**
+ * A named pipe in place of an object: its reader stands still until `pipe` has the other end, and
+ * somebody writes to it.
+ */
 async function pipeAt(file: string): Promise<{ pipe: () => Promise<FileHandle>; putBack: () => Promise<void> }> {
   const bytes = await readFile(file);
   await rm(file);
@@ -180,24 +223,44 @@ describe("npm run backup", () => {
     await service.app.sweep();
     await end.writeFile(kept.content);
     await end.close();
-    expect(await making).toMatchObject({ code: 0, text: expect.stringMatching(/State \S+: \d+ rows, \d+ objects/) as string });
+    expect(await making).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/State \S+: \d+ rows, \d+ objects/) as string,
+    });
     await putBack();
     await service.app.sweep();
     await expect(readFile(purgedFile)).rejects.toThrow("ENOENT");
 
     const place = await emptyPlace();
-    expect(await run("restore", backup, place)).toMatchObject({ code: 0, text: expect.stringContaining("Put the keys") as string });
+    expect(await run("restore", backup, place)).toMatchObject({
+      code: 0,
+      text: expect.stringContaining("Put the keys") as string,
+    });
     const restored = await serviceOn(place);
     try {
-      const read = (person: Person, id: string) => restored.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
+      const read = (person: Person, id: string) =>
+        restored.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
       const { content, ticket, label } = kept.body;
-      expect(await read(keeper, kept.body.secret_db_id)).toMatchObject({ status: 200, body: { content, ticket, label } });
+      expect(await read(keeper, kept.body.secret_db_id)).toMatchObject({
+        status: 200,
+        body: { content, ticket, label },
+      });
       expect(await read(busy, purged)).toMatchObject({ status: 200 }); // it was there at that moment
       expect(await read(busy, later.body.secret_db_id)).toMatchObject({ status: 404 });
-      expect(await restored.call("GET", uploadPath(upload), keeper.token)).toMatchObject({ status: 200, body: { received: [{ part: 1 }] } });
-      expect(await run("check", undefined, place)).toMatchObject({ code: 0, text: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string });
-      expect(await query(place.databaseUrls.identity, "select username from accounts")).toEqual([{ username: "A\tb\\n" }]);
-      expect(await restored.call("POST", "/secrets/store", keeper.token, { body: buildSecret(keeper).body })).toMatchObject({ status: 200 }); // it goes on from there
+      expect(await restored.call("GET", uploadPath(upload), keeper.token)).toMatchObject({
+        status: 200,
+        body: { received: [{ part: 1 }] },
+      });
+      expect(await run("check", undefined, place)).toMatchObject({
+        code: 0,
+        text: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string,
+      });
+      expect(await query(place.databaseUrls.identity, "select username from accounts")).toEqual([
+        { username: "A\tb\\n" },
+      ]);
+      expect(
+        await restored.call("POST", "/secrets/store", keeper.token, { body: buildSecret(keeper).body }),
+      ).toMatchObject({ status: 200 }); // it goes on from there
     } finally {
       await restored.stop();
       await place.drop();
@@ -226,7 +289,12 @@ describe("makeBackup", () => {
     const { pipe, putBack } = await pipeAt(await fileOf((await keep(await service.signIn())).body.secret_db_id));
     const making = makeBackup(source(), backup);
     const end = await pipe();
-    expect(await query(service.database.url, "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7235003 and granted")).toHaveLength(1);
+    expect(
+      await query(
+        service.database.url,
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7235003 and granted",
+      ),
+    ).toHaveLength(1);
     await end.close();
     await expect(making).rejects.toThrow("connection to the database was lost");
     await putBack();
@@ -251,7 +319,11 @@ describe("makeBackup", () => {
       await writeFile(stray, "nobody's");
       const { damaged, state } = await makeBackup(source(), backup);
       expect(damaged).toEqual([changedKey, missingKey, unreadableKey].sort());
-      expect(await checkSystem(source())).toMatchObject({ missing: [missingKey], changed: [changedKey, unreadableKey].sort(), leftOver: [keyOf(stray)] });
+      expect(await checkSystem(source())).toMatchObject({
+        missing: [missingKey],
+        changed: [changedKey, unreadableKey].sort(),
+        leftOver: [keyOf(stray)],
+      });
       const { looked, ...found } = await checkBackup(backup);
       expect(found).toEqual({ missing: [changedKey, missingKey, unreadableKey].sort(), changed: [], leftOver: [] });
       expect(looked).toBeGreaterThan(state.objects.count);
@@ -264,7 +336,11 @@ describe("makeBackup", () => {
     expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [] });
     await writeFile(join(backup, "objects", changedKey), "other bytes");
     await writeFile(join(backup, "objects", `${changedKey}x`), "nobody's");
-    expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [changedKey], leftOver: [`${changedKey}x`] });
+    expect(await checkBackup(backup)).toMatchObject({
+      missing: [],
+      changed: [changedKey],
+      leftOver: [`${changedKey}x`],
+    });
   });
 
   it("finds a copy that changed later, of an object without a digest too", async () => {
@@ -284,7 +360,11 @@ describe("makeBackup", () => {
     const person = await service.signIn();
     await startUpload(person);
     const announced = `${person.userId}/${person.imageId}/1-announced`;
-    await query(service.database.url, "insert into loose_objects (account_id, object_key, due_at) values ($1, $2, now() + interval '1 day')", [person.userId, announced]);
+    await query(
+      service.database.url,
+      "insert into loose_objects (account_id, object_key, due_at) values ($1, $2, now() + interval '1 day')",
+      [person.userId, announced],
+    );
     await service.app.services.objects.put(announced, Buffer.from("on its way"));
     await writeFile(join(service.objectsFolder, `${announced}.0123456789ab.tmp`), "half");
     expect((await checkSystem(source())).leftOver).toEqual([]);
@@ -311,9 +391,18 @@ describe("restoreBackup", () => {
       const read = async (given: Answer, token: string | null): Promise<Buffer> => {
         const { download } = given.body as unknown as { download: { token: string } };
         const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-        return (await restored.app.http.inject({ method: "POST", url: "/share/content", headers, payload: { token: download.token } })).rawPayload;
+        return (
+          await restored.app.http.inject({
+            method: "POST",
+            url: "/share/content",
+            headers,
+            payload: { token: download.token },
+          })
+        ).rawPayload;
       };
-      const came = await done(restored, "POST", "/requests/collect", owner.token, { body: { request_id: request.requestId } });
+      const came = await done(restored, "POST", "/requests/collect", owner.token, {
+        body: { request_id: request.requestId },
+      });
       expect((await read(came, owner.token)).equals(answer.content)).toBe(true);
       const opened = () => restored.call("POST", "/share/get-public-secret", null, { body: openingOf(share) });
       expect((await read(await opened(), null)).equals(secret.content)).toBe(true);
@@ -331,7 +420,9 @@ describe("restoreBackup", () => {
     await expect(restoreBackup(source(), backup)).rejects.toThrow("is not empty");
     const place = await emptyPlace();
     try {
-      await expect(restoreBackup({ ...place, objects: backup }, backup)).rejects.toThrow("objects that are not of this backup");
+      await expect(restoreBackup({ ...place, objects: backup }, backup)).rejects.toThrow(
+        "objects that are not of this backup",
+      );
       await expect(restoreBackup(place, backup, "another")).rejects.toThrow("holds no state another");
       await expect(restoreBackup(place, folder)).rejects.toThrow("holds no backup");
       const rows = join(backup, "states", name, "service/public.accounts");
@@ -344,7 +435,13 @@ describe("restoreBackup", () => {
       const file = join(backup, "states", name, "state.json");
       const state = await readFile(file, "utf8");
       const { databases, ...rest } = JSON.parse(state) as { databases: { service: { migrations: string[] } } };
-      await writeFile(file, JSON.stringify({ ...rest, databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } } }));
+      await writeFile(
+        file,
+        JSON.stringify({
+          ...rest,
+          databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } },
+        }),
+      );
       await expect(restoreBackup(place, backup)).rejects.toThrow("another release");
       expect(await query(place.databaseUrls.service, "select from accounts")).toEqual([]);
       await writeFile(file, state);

@@ -33,13 +33,19 @@ export interface ObjectSource {
 }
 
 /**
- * The bytes `start` to `end` (both counted) of an object. All of the object is read, whatever is asked of it: its digest is
- * of the whole. The bytes go on as they come, but the last piece of them only when the object is found to be the one that
- * was kept; so no more than two pieces are held, and whoever has got everything has got what was kept.
+ * The bytes `start` to `end` (both counted) of an object. All of the object is read, whatever is
+ * asked of it: its digest is of the whole. The bytes go on as they come, but the last piece of them
+ * only when the object is found to be the one that was kept; so no more than two pieces are held,
+ * and whoever has got everything has got what was kept.
  *
  * @throws ObjectDamaged, reported already.
  */
-export async function* readChecked({ objects, reportDamage }: ObjectSource, { key, size, sha256 }: KeptObject, start: number, end: number): AsyncGenerator<Buffer> {
+export async function* readChecked(
+  { objects, reportDamage }: ObjectSource,
+  { key, size, sha256 }: KeptObject,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer> {
   const digest = createHash("sha256");
   let offset = 0;
   let held: Buffer | null = null;

@@ -32,7 +32,11 @@ interface Received {
 
 /** The content of a secret over a real connection, with whatever came of it. */
 async function download(person: Person, id: string, range?: string): Promise<Received> {
-  const headers = { authorization: `Bearer ${person.token}`, "content-type": "application/json", ...(range === undefined ? {} : { range }) };
+  const headers = {
+    authorization: `Bearer ${person.token}`,
+    "content-type": "application/json",
+    ...(range === undefined ? {} : { range }),
+  };
   const asked = request(`${address}/v2/secrets/get-secret`, { method: "POST", headers });
   asked.end(JSON.stringify({ secret_db_id: id }));
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
@@ -40,13 +44,19 @@ async function download(person: Person, id: string, range?: string): Promise<Rec
   answer.on("data", (piece: Buffer) => pieces.push(piece));
   answer.on("error", () => undefined); // a connection that was cut; `complete` says so
   await new Promise<void>((closed) => answer.once("close", closed));
-  return { status: answer.statusCode ?? 0, headers: answer.headers, bytes: Buffer.concat(pieces), complete: answer.complete };
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    bytes: Buffer.concat(pieces),
+    complete: answer.complete,
+  };
 }
 
 async function upload(person: Person, large: LargeContent): Promise<string> {
   const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
   const id = String(started.body["upload_id"]);
-  for (const [index] of large.parts.entries()) await service.call("POST", uploadPath(id), person.token, await large.part(index + 1));
+  for (const [index] of large.parts.entries())
+    await service.call("POST", uploadPath(id), person.token, await large.part(index + 1));
   return id;
 }
 
@@ -75,7 +85,8 @@ async function flip(file: string, at: number): Promise<void> {
   await writeFile(file, bytes);
 }
 
-const counted = (finding: string): Promise<number> => figureOf(service, "relicario_damaged_objects_total", `finding="${finding}"`);
+const counted = (finding: string): Promise<number> =>
+  figureOf(service, "relicario_damaged_objects_total", `finding="${finding}"`);
 
 const linesOf = (key: string): { level?: number; finding?: string }[] =>
   service
@@ -94,7 +105,10 @@ describe("a stored object", () => {
     const large = await keepLarge(person, minPartBytes + 1_000);
     const small = buildSecret(person);
     expect((await service.call("POST", "/secrets/store", person.token, { body: small.body })).status).toBe(200);
-    const kept = await service.app.services.db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId));
+    const kept = await service.app.services.db
+      .select()
+      .from(versionObjects)
+      .where(eq(versionObjects.accountId, person.userId));
     const digests = [...large.parts, small.content].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
     expect(kept.map(({ sha256 }) => sha256?.toString("hex")).sort()).toEqual(digests.sort());
   });
@@ -125,9 +139,14 @@ describe("a stored object", () => {
     const key = String(row?.objectKey);
     await rm(join(service.objectsFolder, key));
     const before = await counted("missing");
-    const { body } = await done(service, "POST", "/requests/collect", owner.token, { body: { request_id: request.requestId } });
+    const { body } = await done(service, "POST", "/requests/collect", owner.token, {
+      body: { request_id: request.requestId },
+    });
     const { token } = body["download"] as { token: string };
-    expect(await service.call("POST", "/share/content", owner.token, { body: { token } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(await service.call("POST", "/share/content", owner.token, { body: { token } })).toMatchObject({
+      status: 500,
+      body: { code: "internal_error" },
+    });
     expect(await counted("missing")).toBe(before + 1);
     expect(linesOf(key)).toMatchObject([{ level: 50, finding: "missing" }]);
   });
@@ -138,7 +157,8 @@ describe("a stored object", () => {
     await service.call("POST", "/secrets/store", person.token, { body });
     confirm(person, body.keyring);
     const large = await keepLarge(person, maxSmallSecretBytes);
-    for (const id of [body.secret_db_id, large.id]) for (const { file } of await filesOf(person, id)) await flip(file, 7);
+    for (const id of [body.secret_db_id, large.id])
+      for (const { file } of await filesOf(person, id)) await flip(file, 7);
     const before = await counted("changed");
     for (const id of [body.secret_db_id, large.id]) {
       const { status, headers, bytes } = await download(person, id);
@@ -146,7 +166,11 @@ describe("a stored object", () => {
       expect(headers).not.toHaveProperty("etag");
       expect(JSON.parse(bytes.toString())).toMatchObject({ code: "internal_error" });
     }
-    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: body.secret_db_id } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(
+      await service.call("POST", "/secrets/store/get-secret", person.token, {
+        body: { secret_db_id: body.secret_db_id },
+      }),
+    ).toMatchObject({ status: 500, body: { code: "internal_error" } });
     expect(await counted("changed")).toBe(before + 3);
   });
 
@@ -154,11 +178,19 @@ describe("a stored object", () => {
     const person = await service.signIn();
     const large = await keepLarge(person, manyBytes);
     const range = `bytes=${String(minPartBytes + 10)}-${String(minPartBytes + 19)}`;
-    expect(await download(person, large.id, range)).toMatchObject({ status: 206, complete: true, bytes: large.content.subarray(minPartBytes + 10, minPartBytes + 20) });
+    expect(await download(person, large.id, range)).toMatchObject({
+      status: 206,
+      complete: true,
+      bytes: large.content.subarray(minPartBytes + 10, minPartBytes + 20),
+    });
     const [, second] = await filesOf(person, large.id);
     await flip(second?.file ?? "", minPartBytes - 1);
     expect((await download(person, large.id, range)).status).toBe(500);
-    expect(await download(person, large.id, "bytes=5-9")).toMatchObject({ status: 206, complete: true, bytes: large.content.subarray(5, 10) });
+    expect(await download(person, large.id, "bytes=5-9")).toMatchObject({
+      status: 206,
+      complete: true,
+      bytes: large.content.subarray(5, 10),
+    });
   });
 
   it("that is whole gives exactly the bytes that were asked for", async () => {
@@ -182,7 +214,9 @@ describe("a stored object", () => {
     const large = await keepLarge(person, 300_000);
     const [{ key } = { key: "" }] = await filesOf(person, large.id);
     const before = await counted("missing");
-    await service.app.services.db.delete(versionObjects).where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.objectKey, key)));
+    await service.app.services.db
+      .delete(versionObjects)
+      .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.objectKey, key)));
     await service.app.services.reportDamage(key, "missing");
     expect(linesOf(key)).toEqual([]);
     expect(await counted("missing")).toBe(before);
@@ -194,7 +228,9 @@ describe("a stored object", () => {
     const id = await upload(person, large);
     const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, id));
     await flip(join(service.objectsFolder, String(row?.objectKey)), 5);
-    expect(await service.call("PUT", uploadPath(id), person.token, { body: buildFinish(person, large) })).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(await service.call("PUT", uploadPath(id), person.token, { body: buildFinish(person, large) })).toMatchObject(
+      { status: 500, body: { code: "internal_error" } },
+    );
     expect(linesOf(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
   });
 });

@@ -7,11 +7,17 @@ import { uploadParts, versionObjects } from "../db/schema.ts";
 import { damageFindings, type ObjectSource } from "./checked-object.ts";
 
 /**
- * Counts damaged objects in `/metrics` and names them in the log: the key is all that an operator needs to put a copy back,
- * and nothing secret. One that is missing because its row went while it was read is not damaged.
+ * Counts damaged objects in `/metrics` and names them in the log: the key is all that an operator
+ * needs to put a copy back, and nothing secret. One that is missing because its row went while it
+ * was read is not damaged.
  */
 export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Registry): ObjectSource["reportDamage"] {
-  const counter = new Counter({ name: "relicario_damaged_objects_total", help: "Reads of stored objects that were not what was kept", labelNames: ["finding"], registers: [registry] });
+  const counter = new Counter({
+    name: "relicario_damaged_objects_total",
+    help: "Reads of stored objects that were not what was kept",
+    labelNames: ["finding"],
+    registers: [registry],
+  });
   for (const finding of damageFindings) counter.inc({ finding }, 0);
   return async (key, finding) => {
     if (finding === "missing" && !(await isReferredTo(db, key))) return;
@@ -20,13 +26,22 @@ export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Reg
   };
 }
 
-/** By the account and the secret that the key begins with; parts of uploads and answers by their account. */
+/**
+ * By the account and the secret that the key begins with; parts of uploads and answers by their
+ * account.
+ */
 async function isReferredTo(db: Db, key: string): Promise<boolean> {
   const [accountId = "", secretId = ""] = key.split("/");
   const version = await db
     .select({ part: versionObjects.part })
     .from(versionObjects)
-    .where(and(eq(versionObjects.accountId, accountId), eq(versionObjects.secretId, secretId), eq(versionObjects.objectKey, key)));
+    .where(
+      and(
+        eq(versionObjects.accountId, accountId),
+        eq(versionObjects.secretId, secretId),
+        eq(versionObjects.objectKey, key),
+      ),
+    );
   if (version.length > 0) return true;
   const part = await db
     .select({ part: uploadParts.part })

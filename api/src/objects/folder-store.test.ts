@@ -18,7 +18,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const filesIn = async (): Promise<string[]> => (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => entry.name);
+const filesIn = async (): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => entry.name);
 
 describe("openFolderStore", () => {
   it("gives back what was put, bytes or a stream, readable by its owner alone", async () => {
@@ -50,11 +53,14 @@ describe("openFolderStore", () => {
     expect(await filesIn()).toEqual([]);
   });
 
-  it.each(["../outside", `${account}/../../etc/passwd`, "/etc/passwd", `${key}/more`, "", `${account}/x/1-a`])("refuses the key %j", async (bad) => {
-    await expect(store.put(bad, Buffer.from("x"))).rejects.toThrow(TypeError);
-    await expect(store.read(bad)).rejects.toThrow(TypeError);
-    await expect(store.delete(bad)).rejects.toThrow(TypeError);
-  });
+  it.each(["../outside", `${account}/../../etc/passwd`, "/etc/passwd", `${key}/more`, "", `${account}/x/1-a`])(
+    "refuses the key %j",
+    async (bad) => {
+      await expect(store.put(bad, Buffer.from("x"))).rejects.toThrow(TypeError);
+      await expect(store.read(bad)).rejects.toThrow(TypeError);
+      await expect(store.delete(bad)).rejects.toThrow(TypeError);
+    },
+  );
 
   it("notices when its folder is gone", async () => {
     await store.check();

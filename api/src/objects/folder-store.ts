@@ -14,7 +14,10 @@ const keyPattern = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9]{1,10}-[A-Za-z0-9_-]{1,4
 /** A small secret is one piece: it is checked before its first byte goes out. */
 const readAtOnceBytes = maxSmallSecretBytes;
 
-/** Objects as files: written under a temporary name, fsynced, renamed, and the folder fsynced, so that each is whole or absent. */
+/**
+ * Objects as files: written under a temporary name, fsynced, renamed, and the folder fsynced, so
+ * that each is whole or absent.
+ */
 export async function openFolderStore(url: string): Promise<ObjectStore> {
   const root = resolve(url.startsWith("file://") ? fileURLToPath(url) : url);
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -51,7 +54,8 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
       await rm(path, { force: true });
       // What a killed process left unfinished under this key goes too.
       const beside = await readdir(dirname(path)).catch(() => []); // no folder, nothing to remove
-      for (const name of beside) if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
+      for (const name of beside)
+        if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { force: true });
     },
     check: () => access(root, constants.W_OK),
   };

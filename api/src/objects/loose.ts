@@ -6,7 +6,8 @@ import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /*
- * [Note: Objects and rows] An object and the row that refers to it cannot change in one transaction. So:
+ * [Note: Objects and rows] An object and the row that refers to it cannot change in one
+ * transaction. So:
  *
  * 1. `announce`: the key is written down as loose, due in a day.
  * 2. The object is put.
@@ -14,10 +15,11 @@ import type { ObjectStore } from "./object-store.ts";
  * 4. `discard`, in the transaction that removes a row: its key is loose and due now.
  * 5. `collect`: what is due goes, first the object, then its key.
  *
- * Nothing goes while a backup holds the lease: it took the rows of one moment, and their objects must stay until they are
- * copied. What was due then goes at the next collection after it.
+ * Nothing goes while a backup holds the lease: it took the rows of one moment, and their objects
+ * must stay until they are copied. What was due then goes at the next collection after it.
  *
- * kill -9 between any two of them leaves a published object with its row, or a loose one that is collected.
+ * kill -9 between any two of them leaves a published object with its row, or a loose one that is
+ * collected.
  */
 
 const unpublishedHours = 24;
@@ -26,7 +28,9 @@ const againMinutes = 60;
 const rowsAtOnce = 1_000;
 const objectsAtOnce = 20;
 
-/** Any number, the same in every release and in tooling/src/backup/lease.ts, which takes it alone. */
+/**
+ * Any number, the same in every release and in tooling/src/backup/lease.ts, which takes it alone.
+ */
 const lease = 7_235_003;
 
 export async function announce(db: Db, accountId: string, objectKey: string, now: Date): Promise<void> {
@@ -68,8 +72,8 @@ export async function abandon(db: Db, objects: ObjectStore, accountId: string, o
 }
 
 /**
- * Removes what is due, account by account. Several processes may do so at once: a row is held while its object goes. An object
- * that cannot be deleted is due again later, and the others go.
+ * Removes what is due, account by account. Several processes may do so at once: a row is held while
+ * its object goes. An object that cannot be deleted is due again later, and the others go.
  */
 export function collect(db: Db, objects: ObjectStore, sweeping: Sweeping): Promise<void> {
   const due = lte(looseObjects.dueAt, sweeping.now);
@@ -92,15 +96,25 @@ function collectSome(db: Db, objects: ObjectStore, accountId: string, { now, att
     for (const { objectKey } of due) ((await attempt(() => objects.delete(objectKey))) ? gone : left).push(objectKey);
     if (gone.length > 0) await tx.delete(looseObjects).where(and(own, inArray(looseObjects.objectKey, gone)));
     const dueAt = new Date(now.getTime() + againMinutes * 60_000);
-    if (left.length > 0) await tx.update(looseObjects).set({ dueAt }).where(and(own, inArray(looseObjects.objectKey, left)));
+    if (left.length > 0)
+      await tx
+        .update(looseObjects)
+        .set({ dueAt })
+        .where(and(own, inArray(looseObjects.objectKey, left)));
     return due.length;
   });
 }
 
-/** Shared, until the transaction ends: any number of processes may delete, and a backup waits for them. */
+/**
+ * Shared, until the transaction ends: any number of processes may delete, and a backup waits for
+ * them.
+ */
 async function mayDelete(tx: Tx): Promise<boolean> {
-  const { rows } = await tx.execute<{ taken: boolean }>(sql`select pg_try_advisory_xact_lock_shared(${lease}) as taken`);
+  const { rows } = await tx.execute<{ taken: boolean }>(
+    sql`select pg_try_advisory_xact_lock_shared(${lease}) as taken`,
+  );
   return rows[0]?.taken === true;
 }
 
-const isThat = (accountId: string, objectKey: string) => and(eq(looseObjects.accountId, accountId), eq(looseObjects.objectKey, objectKey));
+const isThat = (accountId: string, objectKey: string) =>
+  and(eq(looseObjects.accountId, accountId), eq(looseObjects.objectKey, objectKey));

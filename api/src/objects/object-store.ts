@@ -1,13 +1,15 @@
 import type { Readable } from "node:stream";
 
 /**
- * Immutable sealed objects. A key is never written twice with other bytes; what `put` confirmed survives a loss of power.
- * A folder by default (folder-store.ts); an S3-compatible store fits the same face.
+ * Immutable sealed objects. A key is never written twice with other bytes; what `put` confirmed
+ * survives a loss of power. A folder by default (folder-store.ts); an S3-compatible store fits the
+ * same face.
  */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array | Readable): Promise<void>;
   /**
-   * All of its bytes, as they are read. Nobody but checked-object.ts asks: what a store gives back is looked at first.
+   * All of its bytes, as they are read. Nobody but checked-object.ts asks: what a store gives back
+   * is looked at first.
    *
    * @throws ObjectMissing
    */

@@ -6,10 +6,13 @@ import type { Env } from "../env.ts";
 import { bearerOf } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 
-/** @throws Problem `not_found` where no token is set, `unauthorized` when the call does not show it. */
+/**
+ * @throws Problem `not_found` where no token is set, `unauthorized` when the call does not show it.
+ */
 export function requireMetricsToken(request: FastifyRequest, { METRICS_TOKEN }: Pick<Env, "METRICS_TOKEN">): void {
   if (METRICS_TOKEN === undefined) throw new Problem("not_found");
-  if (!isSame(bearerOf(request), METRICS_TOKEN)) throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
+  if (!isSame(bearerOf(request), METRICS_TOKEN))
+    throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
 }
 
 /** Takes as long for a wrong one, wherever it differs. */

@@ -3,14 +3,32 @@ import { Counter, Histogram, Registry } from "prom-client";
 
 /** Items and steps of sweeps that were not done, and are due again. */
 export function countSweepFailures(registry: Registry): Counter<"step"> {
-  return new Counter({ name: "relicario_sweep_failures_total", help: "What a sweep could not do, by step", labelNames: ["step"], registers: [registry] });
+  return new Counter({
+    name: "relicario_sweep_failures_total",
+    help: "What a sweep could not do, by step",
+    labelNames: ["step"],
+    registers: [registry],
+  });
 }
 
-/** Answers by method, route and status, and how long they took. Routes as written in the code: no ids. */
+/**
+ * Answers by method, route and status, and how long they took. Routes as written in the code: no
+ * ids.
+ */
 export function measureAnswers(app: FastifyInstance): Registry {
   const registry = new Registry();
-  const answers = new Counter({ name: "relicario_answers_total", help: "Answers of the service", labelNames: ["method", "route", "status"], registers: [registry] });
-  const seconds = new Histogram({ name: "relicario_answer_seconds", help: "Time until an answer was sent", labelNames: ["method", "route"], registers: [registry] });
+  const answers = new Counter({
+    name: "relicario_answers_total",
+    help: "Answers of the service",
+    labelNames: ["method", "route", "status"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "relicario_answer_seconds",
+    help: "Time until an answer was sent",
+    labelNames: ["method", "route"],
+    registers: [registry],
+  });
   app.addHook("onResponse", (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? "none" };
     answers.inc({ ...labels, status: String(reply.statusCode) });

@@ -22,7 +22,10 @@ describe("health and readiness", () => {
     const broken = await startService();
     try {
       await rm(broken.objectsFolder, { recursive: true });
-      expect(await broken.call("GET", "/readyz", null)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect(await broken.call("GET", "/readyz", null)).toMatchObject({
+        status: 503,
+        body: { code: "service_unavailable" },
+      });
       expect((await broken.call("GET", "/healthz", null)).status).toBe(200);
     } finally {
       await broken.stop();
@@ -49,8 +52,14 @@ describe("GET /metrics", () => {
   const measured = () => startService({ METRICS_TOKEN: token });
 
   it("is not there without a token of its own, whoever asks", async () => {
-    for (const [given, remoteAddress] of [["", "127.0.0.1"], [`Bearer ${token}`, "127.0.0.1"], ["", "198.51.100.1"]] as const) {
-      expect(await service.call("GET", "/metrics", null, { remoteAddress, headers: { authorization: given } })).toMatchObject({ status: 404, body: { code: "not_found" } });
+    for (const [given, remoteAddress] of [
+      ["", "127.0.0.1"],
+      [`Bearer ${token}`, "127.0.0.1"],
+      ["", "198.51.100.1"],
+    ] as const) {
+      expect(
+        await service.call("GET", "/metrics", null, { remoteAddress, headers: { authorization: given } }),
+      ).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
   });
 
@@ -83,10 +92,15 @@ describe("GET /openapi.json", () => {
   it("describes the calls with their problems and who needs a session", async () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     expect(body).toMatchObject({ openapi: "3.1.0", info: { version: "0.1.0" } });
-    const paths = body["paths"] as Record<string, Record<string, { security?: unknown; responses: Record<string, unknown> }>>;
+    const paths = body["paths"] as Record<
+      string,
+      Record<string, { security?: unknown; responses: Record<string, unknown> }>
+    >;
     const store = paths["/secrets/store"]?.["post"];
     expect(store?.security).toEqual([{ session: [] }]);
-    expect(Object.keys(store?.responses ?? {})).toEqual(expect.arrayContaining(["200", "401", "404", "409", "413", "415", "422", "429"]));
+    expect(Object.keys(store?.responses ?? {})).toEqual(
+      expect.arrayContaining(["200", "401", "404", "409", "413", "415", "422", "429"]),
+    );
     expect(paths["/auth/token"]?.["post"]).not.toHaveProperty("security");
   });
 });
@@ -95,23 +109,40 @@ describe("every answer", () => {
   it("is a problem document with the request's id when something fails", async () => {
     const answer = await service.call("GET", "/nowhere", null);
     expect(answer).toMatchObject({ status: 404, headers: { "content-type": "application/problem+json" } });
-    expect(answer.body).toEqual({ type: "about:blank", title: "Not found", status: 404, code: "not_found", request_id: answer.headers["x-request-id"] });
+    expect(answer.body).toEqual({
+      type: "about:blank",
+      title: "Not found",
+      status: 404,
+      code: "not_found",
+      request_id: answer.headers["x-request-id"],
+    });
   });
 
   it("is never stored, and has the portal's origin alone as a foreign one that may read it", async () => {
     const own = await service.call("GET", "/vendors/second", null, { headers: { origin: service.origin } });
-    expect(own.headers).toMatchObject({ "access-control-allow-origin": service.origin, "cache-control": "no-store", vary: "Origin" });
+    expect(own.headers).toMatchObject({
+      "access-control-allow-origin": service.origin,
+      "cache-control": "no-store",
+      vary: "Origin",
+    });
     const foreign = await service.call("GET", "/vendors/second", null, { headers: { origin: "https://evil.example" } });
     expect(foreign.headers).not.toHaveProperty("access-control-allow-origin");
   });
 
   it("answers the portal's preflight and nobody else's", async () => {
     const ask = (origin: string) =>
-      service.call("OPTIONS", "/secrets/favorite", null, { headers: { origin, "access-control-request-method": "PATCH", "access-control-request-headers": "authorization,content-type" } });
+      service.call("OPTIONS", "/secrets/favorite", null, {
+        headers: {
+          origin,
+          "access-control-request-method": "PATCH",
+          "access-control-request-headers": "authorization,content-type",
+        },
+      });
     const own = await ask(service.origin);
     expect(own.status).toBe(204);
     expect(String(own.headers["access-control-allow-methods"])).toContain("PATCH");
-    for (const header of ["authorization", "x-answer-token"]) expect(String(own.headers["access-control-allow-headers"])).toContain(header);
+    for (const header of ["authorization", "x-answer-token"])
+      expect(String(own.headers["access-control-allow-headers"])).toContain(header);
     const foreign = await ask("https://evil.example");
     expect(foreign.status).toBe(404);
     expect(foreign.headers).not.toHaveProperty("access-control-allow-origin");

@@ -14,21 +14,31 @@ const readyMilliseconds = 2_000;
 const Healthy = z.strictObject({ status: z.literal("ok") });
 
 /** For whoever runs the service: alive, ready, measured, described. */
-export const operationRoutes: FastifyPluginAsyncZod<{ services: Services; database: OpenDatabase; stopping: () => boolean; metrics: Registry }> = async (
-  app,
-  { services, database, stopping, metrics },
-) => {
-  app.get("/healthz", { schema: { summary: "The process answers", response: answers(Healthy) }, config: { access: "anybody" } }, () => ({ status: "ok" as const }));
+export const operationRoutes: FastifyPluginAsyncZod<{
+  services: Services;
+  database: OpenDatabase;
+  stopping: () => boolean;
+  metrics: Registry;
+}> = async (app, { services, database, stopping, metrics }) => {
+  app.get(
+    "/healthz",
+    { schema: { summary: "The process answers", response: answers(Healthy) }, config: { access: "anybody" } },
+    () => ({ status: "ok" as const }),
+  );
 
-  app.get("/readyz", { schema: { summary: "Calls can be sent here", response: answers(Healthy) }, config: { access: "anybody" } }, async () => {
-    if (stopping()) throw new Problem("service_unavailable", { detail: "stopping" });
-    try {
-      await inTime(Promise.all([database.ping(), services.objects.check()]), readyMilliseconds);
-    } catch (cause) {
-      throw new Problem("service_unavailable", { cause });
-    }
-    return { status: "ok" as const };
-  });
+  app.get(
+    "/readyz",
+    { schema: { summary: "Calls can be sent here", response: answers(Healthy) }, config: { access: "anybody" } },
+    async () => {
+      if (stopping()) throw new Problem("service_unavailable", { detail: "stopping" });
+      try {
+        await inTime(Promise.all([database.ping(), services.objects.check()]), readyMilliseconds);
+      } catch (cause) {
+        throw new Problem("service_unavailable", { cause });
+      }
+      return { status: "ok" as const };
+    },
+  );
 
   app.get("/metrics", { schema: { hide: true }, config: { access: "anybody" } }, async (request, reply) => {
     requireMetricsToken(request, services.env);

@@ -23,7 +23,8 @@ const db = () => service.app.services.db;
 const later = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const failures = (step: string): Promise<number> => figureOf(service, "relicario_sweep_failures_total", `step="${step}"`);
+const failures = (step: string): Promise<number> =>
+  figureOf(service, "relicario_sweep_failures_total", `step="${step}"`);
 
 /** Somebody with one secret that has been in the trash for long enough to be dropped. */
 const trashed = async () => {
@@ -31,7 +32,8 @@ const trashed = async () => {
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   await service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token);
-  const dropped = async () => (await db().select().from(secrets).where(eq(secrets.accountId, person.userId)))[0]?.droppedAt != null;
+  const dropped = async () =>
+    (await db().select().from(secrets).where(eq(secrets.accountId, person.userId)))[0]?.droppedAt != null;
   return { person, dropped };
 };
 
@@ -43,12 +45,18 @@ const looseObject = async (accountId: string): Promise<{ key: string; path: stri
   return { key, path };
 };
 
-const sent = async (): Promise<number> => (await readdir(outboxOf(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
+const sent = async (): Promise<number> =>
+  (await readdir(outboxOf(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
 
 const dueMail = async (): Promise<void> => {
   const { userId } = await service.signIn();
-  await db().update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, userId));
-  await db().insert(mails).values({ accountId: userId, id: uuidv7(), kind: "openers_changed", createdAt: clock, dueAt: clock });
+  await db()
+    .update(accounts)
+    .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
+    .where(eq(accounts.id, userId));
+  await db()
+    .insert(mails)
+    .values({ accountId: userId, id: uuidv7(), kind: "openers_changed", createdAt: clock, dueAt: clock });
 };
 
 describe("the sweep", () => {
@@ -83,8 +91,14 @@ describe("the sweep", () => {
     later(23.1);
     await service.app.sweep();
     await db().execute(sql`alter table keyring_former rename to elsewhere`);
-    await db().execute(sql`create function refuse() returns trigger language plpgsql as 'begin if new.dropped_at is not null then raise exception ''planted''; end if; return new; end'`);
-    await db().execute(sql.raw(`create trigger refuses before update on secrets for each row when (new.account_id = '${stuck.person.userId}') execute function refuse()`));
+    await db().execute(
+      sql`create function refuse() returns trigger language plpgsql as 'begin if new.dropped_at is not null then raise exception ''planted''; end if; return new; end'`,
+    );
+    await db().execute(
+      sql.raw(
+        `create trigger refuses before update on secrets for each row when (new.account_id = '${stuck.person.userId}') execute function refuse()`,
+      ),
+    );
     const { path } = await looseObject(uuidv7());
     await writeFile(path, "x");
     await dueMail();
@@ -102,17 +116,40 @@ describe("the sweep", () => {
   });
 
   it("never deletes more than a thousand rows in a statement", async () => {
-    await db().execute(sql`create function few() returns trigger language plpgsql as 'begin if (select count(*) from gone) > 1000 then raise exception ''too many''; end if; return null; end'`);
+    await db().execute(
+      sql`create function few() returns trigger language plpgsql as 'begin if (select count(*) from gone) > 1000 then raise exception ''too many''; end if; return null; end'`,
+    );
     for (const table of ["keyring_former", "rate_limits", "email_validations"]) {
-      await db().execute(sql.raw(`create trigger few after delete on ${table} referencing old table as gone for each statement execute function few()`));
+      await db().execute(
+        sql.raw(
+          `create trigger few after delete on ${table} referencing old table as gone for each statement execute function few()`,
+        ),
+      );
     }
     const { userId: accountId } = await service.signIn();
     const old = new Date(clock.getTime() - 40 * 86_400_000);
     const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
     await db().update(accounts).set({ storageUsed: many.length }).where(eq(accounts.id, accountId)); // a byte each
-    await db().insert(keyringFormer).values(many.map((stateRev) => ({ accountId, stateRev, part: "book" as const, partId: "", value: Buffer.alloc(1), endedAt: old })));
-    await db().insert(rateLimits).values(many.map((subject) => ({ subject: String(subject), rule: "of a former release", windowStart: old, calls: 1 })));
-    await db().insert(emailValidations).values(many.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
+    await db()
+      .insert(keyringFormer)
+      .values(
+        many.map((stateRev) => ({
+          accountId,
+          stateRev,
+          part: "book" as const,
+          partId: "",
+          value: Buffer.alloc(1),
+          endedAt: old,
+        })),
+      );
+    await db()
+      .insert(rateLimits)
+      .values(
+        many.map((subject) => ({ subject: String(subject), rule: "of a former release", windowStart: old, calls: 1 })),
+      );
+    await db()
+      .insert(emailValidations)
+      .values(many.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
     await service.app.sweep();
     for (const table of [keyringFormer, emailValidations]) expect(await db().$count(table)).toBe(0);
     expect(await db().$count(rateLimits, eq(rateLimits.rule, "of a former release"))).toBe(0);
@@ -134,7 +171,11 @@ describe("the sweep", () => {
     await saboteur.hold("keyring_former");
     const swept = service.app.sweep();
     await saboteur.waiting(1);
-    expect(await saboteur.query("select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())")).toHaveLength(1);
+    expect(
+      await saboteur.query(
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
+      ),
+    ).toHaveLength(1);
     while (!service.log().includes("lost a database connection")) await saboteur.query("select 1");
     await saboteur.release();
     await swept;

@@ -34,7 +34,9 @@ export interface SweepParts {
   readonly stopping: AbortSignal;
 }
 
-/** In this order: objects come last, so that what was dropped before them goes in the same sweep. */
+/**
+ * In this order: objects come last, so that what was dropped before them goes in the same sweep.
+ */
 const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) => Promise<unknown>>> = {
   accounts: ({ db }, sweeping) => deleteDueAccounts(db, sweeping),
   warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
@@ -62,8 +64,9 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
 };
 
 /**
- * Removes what is due, in one process at a time, then sends the mails that are. A step that fails, or an item of one, is
- * counted and logged, is due again the next time, and holds up nothing else. Never throws.
+ * Removes what is due, in one process at a time, then sends the mails that are. A step that fails,
+ * or an item of one, is counted and logged, is due again the next time, and holds up nothing else.
+ * Never throws.
  *
  * @returns false when another process is at it, or none could be.
  */

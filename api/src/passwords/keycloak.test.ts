@@ -3,11 +3,17 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import { createKeycloakPasswords } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
 
-/** The calls of Keycloak's documentation, answered as it says, on a socket. What is tested is the adapter, not Keycloak. */
+/**
+ * The calls of Keycloak's documentation, answered as it says, on a socket. What is tested is the
+ * adapter, not Keycloak.
+ */
 const clientSecret = "a secret of the client";
 const subject = "0198f4a0-1111-7000-8000-000000000001";
 const realm = {
-  passwordPolicy: "length(12) and digits(1) and notUsername(undefined) and hashIterations(5) and regexPattern(^[a-z]+$)" as string | undefined,
+  passwordPolicy:
+    "length(12) and digits(1) and notUsername(undefined) and hashIterations(5) and regexPattern(^[a-z]+$)" as
+      | string
+      | undefined,
   password: "the old password",
   refuse: null as { status: number; body: unknown } | null,
   sessions: [] as string[],
@@ -19,13 +25,21 @@ let passwords: PasswordProvider;
 beforeAll(async () => {
   server = createServer((request, response) => {
     void answer(request).then(({ status, body }) => {
-      response.writeHead(status, { "content-type": "application/json" }).end(body === undefined ? undefined : JSON.stringify(body));
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(body === undefined ? undefined : JSON.stringify(body));
     });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  passwords = createKeycloakPasswords({ kind: "keycloak", url: `http://127.0.0.1:${String(address.port)}`, realm: "people", client_id: "relicario-service", client_secret: clientSecret });
+  passwords = createKeycloakPasswords({
+    kind: "keycloak",
+    url: `http://127.0.0.1:${String(address.port)}`,
+    realm: "people",
+    client_id: "relicario-service",
+    client_secret: clientSecret,
+  });
 });
 afterAll(
   () =>
@@ -38,7 +52,12 @@ afterAll(
 );
 beforeEach(() => {
   calls.splice(0);
-  Object.assign(realm, { password: "the old password", refuse: null, sessions: ["kept", "other-1", "other-2"], serviceAccount: true });
+  Object.assign(realm, {
+    password: "the old password",
+    refuse: null,
+    sessions: ["kept", "other-1", "other-2"],
+    serviceAccount: true,
+  });
 });
 
 async function answer(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
@@ -48,11 +67,14 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body?
   const call = `${request.method ?? ""} ${request.url ?? ""}`;
   calls.push(call);
   if (call === "POST /realms/people/protocol/openid-connect/token") return tokenAnswer(new URLSearchParams(text));
-  if (request.headers.authorization !== "Bearer token-of-the-service") return { status: 401, body: { error: "HTTP 401 Unauthorized" } };
+  if (request.headers.authorization !== "Bearer token-of-the-service")
+    return { status: 401, body: { error: "HTTP 401 Unauthorized" } };
   const person = `/admin/realms/people/users/${subject}`;
-  if (call === "GET /admin/realms/people") return { status: 200, body: { realm: "people", passwordPolicy: realm.passwordPolicy } };
+  if (call === "GET /admin/realms/people")
+    return { status: 200, body: { realm: "people", passwordPolicy: realm.passwordPolicy } };
   if (call === `GET ${person}`) return { status: 200, body: { id: subject, username: "ana" } };
-  if (call === `GET ${person}/sessions`) return { status: 200, body: realm.sessions.map((id) => ({ id, username: "ana" })) };
+  if (call === `GET ${person}/sessions`)
+    return { status: 200, body: realm.sessions.map((id) => ({ id, username: "ana" })) };
   if (call === `PUT ${person}/reset-password`) {
     if (realm.refuse !== null) return realm.refuse;
     const { type, value, temporary } = JSON.parse(text) as { type: string; value: string; temporary: boolean };
@@ -69,14 +91,22 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body?
 }
 
 function tokenAnswer(form: URLSearchParams): { status: number; body: unknown } {
-  if (form.get("client_id") !== "relicario-service" || form.get("client_secret") !== clientSecret || !realm.serviceAccount) return { status: 401, body: { error: "unauthorized_client" } };
-  if (form.get("grant_type") === "client_credentials") return { status: 200, body: { access_token: "token-of-the-service" } };
-  if (form.get("username") !== "ana" || form.get("password") !== realm.password) return { status: 401, body: { error: "invalid_grant", error_description: "Invalid user credentials" } };
+  if (
+    form.get("client_id") !== "relicario-service" ||
+    form.get("client_secret") !== clientSecret ||
+    !realm.serviceAccount
+  )
+    return { status: 401, body: { error: "unauthorized_client" } };
+  if (form.get("grant_type") === "client_credentials")
+    return { status: 200, body: { access_token: "token-of-the-service" } };
+  if (form.get("username") !== "ana" || form.get("password") !== realm.password)
+    return { status: 401, body: { error: "invalid_grant", error_description: "Invalid user credentials" } };
   realm.sessions.push("of-the-question");
   return { status: 200, body: { access_token: "of the person", session_state: "of-the-question" } };
 }
 
-const change = (more: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) => passwords.change({ subject, before: "the old password", after: "the new password", keepSession: "kept", ...more });
+const change = (more: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
+  passwords.change({ subject, before: "the old password", after: "the new password", keepSession: "kept", ...more });
 
 describe("a change of password at Keycloak", () => {
   it("asks for the old one, sets the new one, and ends all sessions but the one that goes on", async () => {
@@ -97,8 +127,17 @@ describe("a change of password at Keycloak", () => {
   });
 
   it.each([
-    [{ error: "invalidPasswordMinLengthMessage", error_description: "Invalid password: minimum length 12." }, { reason: "min_length", value: 12, text: "Invalid password: minimum length 12." }],
-    [{ error: "invalidPasswordNotUsernameMessage", error_description: "Invalid password: must not be equal to the username." }, { reason: "not_name", text: "Invalid password: must not be equal to the username." }],
+    [
+      { error: "invalidPasswordMinLengthMessage", error_description: "Invalid password: minimum length 12." },
+      { reason: "min_length", value: 12, text: "Invalid password: minimum length 12." },
+    ],
+    [
+      {
+        error: "invalidPasswordNotUsernameMessage",
+        error_description: "Invalid password: must not be equal to the username.",
+      },
+      { reason: "not_name", text: "Invalid password: must not be equal to the username." },
+    ],
     [{ errorMessage: "Password policy not met" }, { reason: "refused", text: "Password policy not met" }],
     [{}, { reason: "refused" }],
   ])("gives its refusal %j", async (body, refusal) => {
@@ -113,9 +152,24 @@ describe("a change of password at Keycloak", () => {
   });
 
   it.each([
-    ["does not take the service's client", () => { realm.serviceAccount = false; }],
-    ["lacks the role to set it", () => { realm.refuse = { status: 403, body: {} }; }],
-    ["fails", () => { realm.refuse = { status: 500, body: {} }; }],
+    [
+      "does not take the service's client",
+      () => {
+        realm.serviceAccount = false;
+      },
+    ],
+    [
+      "lacks the role to set it",
+      () => {
+        realm.refuse = { status: 403, body: {} };
+      },
+    ],
+    [
+      "fails",
+      () => {
+        realm.refuse = { status: 500, body: {} };
+      },
+    ],
   ])("is unavailable when Keycloak %s", async (_, given) => {
     given();
     await expect(change()).rejects.toMatchObject({ code: "service_unavailable" });
@@ -130,7 +184,12 @@ describe("a change of password at Keycloak", () => {
 
 describe("the rules of a realm", () => {
   it("are read from its password policy; what only says how it is kept is none", async () => {
-    expect(await passwords.rules()).toEqual([{ rule: "min_length", value: 12 }, { rule: "digits", value: 1 }, { rule: "not_name" }, { rule: "other", text: "regexPattern(^[a-z]+$)" }]);
+    expect(await passwords.rules()).toEqual([
+      { rule: "min_length", value: 12 },
+      { rule: "digits", value: 1 },
+      { rule: "not_name" },
+      { rule: "other", text: "regexPattern(^[a-z]+$)" },
+    ]);
   });
 
   it("are none without one", async () => {

@@ -9,15 +9,17 @@ import type { PasswordProvider } from "./password-provider.ts";
 /*
  * [Note: Passwords at Keycloak]
  *
- * By the documented calls of its admin REST interface, as a confidential client with a service account that has the realm's
- * roles `manage-users` and `view-realm`:
+ * By the documented calls of its admin REST interface, as a confidential client with a service
+ * account that has the realm's roles `manage-users` and `view-realm`:
  *
  * 1. token endpoint, `client_credentials`: the token for the calls below
  * 2. `GET users/{id}`: the name that the person signs in with
- * 3. token endpoint, `password`: whether the old password is right. The client needs "Direct access grants"; wrong ones count for
- *    the realm's brute-force detection. Of somebody with a second factor Keycloak takes none this way: they change it at Keycloak
+ * 3. token endpoint, `password`: whether the old password is right. The client needs "Direct access
+ *    grants"; wrong ones count for the realm's brute-force detection. Of somebody with a second
+ *    factor Keycloak takes none this way: they change it at Keycloak
  * 4. `PUT users/{id}/reset-password`: the new one, by the realm's password policy
- * 5. `GET users/{id}/sessions`, `DELETE sessions/{id}` for each but the one that goes on: the one of step 3 goes too
+ * 5. `GET users/{id}/sessions`, `DELETE sessions/{id}` for each but the one that goes on: the one
+ *    of step 3 goes too
  */
 
 const Token = z.looseObject({ access_token: z.string() });
@@ -25,10 +27,18 @@ const User = z.looseObject({ username: z.string() });
 const Sessions = z.array(z.looseObject({ id: z.string() }));
 const Realm = z.looseObject({ passwordPolicy: z.string().optional() });
 const TokenRefusal = z.looseObject({ error: z.string() });
-const Refusal = z.looseObject({ error: z.string().optional(), error_description: z.string().optional(), errorMessage: z.string().optional() });
+const Refusal = z.looseObject({
+  error: z.string().optional(),
+  error_description: z.string().optional(),
+  errorMessage: z.string().optional(),
+});
 
-/** Its policies, by the names that stand in a realm's `passwordPolicy` and those of its messages. */
-const policies: Readonly<Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly counts: boolean }>> = {
+/**
+ * Its policies, by the names that stand in a realm's `passwordPolicy` and those of its messages.
+ */
+const policies: Readonly<
+  Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly counts: boolean }>
+> = {
   length: { rule: "min_length", message: "invalidPasswordMinLengthMessage", counts: true },
   maxLength: { rule: "max_length", message: "invalidPasswordMaxLengthMessage", counts: true },
   digits: { rule: "digits", message: "invalidPasswordMinDigitsMessage", counts: true },
@@ -46,14 +56,20 @@ const silentPolicies = new Set(["hashAlgorithm", "hashIterations", "forceExpired
 export function createKeycloakPasswords({ url, realm, client_id, client_secret }: KeycloakAdmin): PasswordProvider {
   const admin = `${url}/admin/realms/${encodeURIComponent(realm)}`;
   const tokens = `${url}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
-  const askToken = (grant: Readonly<Record<string, string>>) => callProvider(tokens, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
+  const askToken = (grant: Readonly<Record<string, string>>) =>
+    callProvider(tokens, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
 
   async function authorised(): Promise<(method: string, path: string, body?: unknown) => Promise<ProviderAnswer>> {
     const answer = await askToken({ grant_type: "client_credentials" });
     const token = Token.safeParse(answer.body);
     if (answer.status !== 200 || !token.success) return unexpected(answer);
     const headers = { authorization: `Bearer ${token.data.access_token}`, "content-type": "application/json" };
-    return (method, path, body) => callProvider(`${admin}${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+    return (method, path, body) =>
+      callProvider(`${admin}${path}`, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
   }
 
   async function isRight(username: string, password: string): Promise<boolean> {
@@ -75,7 +91,8 @@ export function createKeycloakPasswords({ url, realm, client_id, client_secret }
       const call = await authorised();
       const person = `/users/${encodeURIComponent(subject)}`;
       const known = await call("GET", person);
-      if (known.status === 404) throw new Problem("not_found", { detail: "the identity provider does not know this person" });
+      if (known.status === 404)
+        throw new Problem("not_found", { detail: "the identity provider does not know this person" });
       const user = User.safeParse(known.body);
       if (!user.success) return unexpected(known);
       if (!(await isRight(user.data.username, before))) return [{ path: "/old_password", reason: "wrong" }];

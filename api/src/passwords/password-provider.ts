@@ -5,11 +5,16 @@ export interface NewPassword {
   readonly subject: string;
   readonly before: string;
   readonly after: string;
-  /** The provider's session that goes on, `sid` of its tokens; null where they named none: then all end. */
+  /**
+   * The provider's session that goes on, `sid` of its tokens; null where they named none: then all
+   * end.
+   */
   readonly keepSession: string | null;
 }
 
-/** The identity provider's own interface for passwords. What is typed goes there and nowhere else. */
+/**
+ * The identity provider's own interface for passwords. What is typed goes there and nowhere else.
+ */
 export interface PasswordProvider {
   /** By which rules it takes a new one. @throws Problem `service_unavailable` */
   rules(): Promise<PasswordRule[]>;
@@ -17,7 +22,8 @@ export interface PasswordProvider {
    * Changes the password and ends the person's other sessions there.
    *
    * @returns what the provider refuses; nothing was changed then. Empty when it is done.
-   * @throws Problem `too_many_requests`, `service_unavailable`, `not_found` when the provider does not know the person
+   * @throws Problem `too_many_requests`, `service_unavailable`, `not_found` when the provider does
+   *   not know the person
    */
   change(password: NewPassword): Promise<PasswordRefusal[]>;
 }

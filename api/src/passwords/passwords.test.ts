@@ -2,11 +2,23 @@ import { randomBytes } from "node:crypto";
 
 import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
-import { codeOf, environmentFor, freePort, SignInRequest, startProcess, Visitor, wordsOf, type Running } from "../identity/test-support.ts";
+import {
+  codeOf,
+  environmentFor,
+  freePort,
+  SignInRequest,
+  startProcess,
+  Visitor,
+  wordsOf,
+  type Running,
+} from "../identity/test-support.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
-/** The embedded provider as a process of its own, and the service that asks it: nobody is played here. */
+/**
+ * The embedded provider as a process of its own, and the service that asks it: nobody is played
+ * here.
+ */
 let database: TestDatabase;
 let identity: Running;
 let issuer: string;
@@ -17,7 +29,10 @@ beforeAll(async () => {
   const environment = await environmentFor(database.url, await freePort());
   issuer = environment["IDENTITY_ISSUER"] ?? "";
   identity = await startProcess({ ...environment, IDENTITY_ADMIN_TOKEN: token });
-  service = await startService({ IDP_AUTHORITY: issuer, IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token }) });
+  service = await startService({
+    IDP_AUTHORITY: issuer,
+    IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token }),
+  });
 });
 afterAll(async () => {
   await service.stop();
@@ -42,20 +57,29 @@ async function signIn({ username, email, password }: Somebody, how: "sign-up" | 
   const request = new SignInRequest(issuer);
   const page = await browser.get(request.address());
   const link = /<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "";
-  const landed = how === "sign-up" ? await browser.submit(await browser.get(new URL(link, page.url)), { username, email, password }) : await browser.submit(page, { name: username, password });
+  const landed =
+    how === "sign-up"
+      ? await browser.submit(await browser.get(new URL(link, page.url)), { username, email, password })
+      : await browser.submit(page, { name: username, password });
   const tokens = (await (await request.redeem(codeOf(landed))).json()) as { access_token: string };
   return { browser, ...(await exchange(tokens.access_token, vendor)), accessToken: tokens.access_token };
 }
 async function exchange(accessToken: string, vendor = "relicario") {
-  const { status, body } = await service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, { body: { token: accessToken } });
+  const { status, body } = await service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, {
+    body: { token: accessToken },
+  });
   return { status, token: String(body["token"]) };
 }
-/** Whether the provider gives this browser a new token without asking, as an open portal needs every few minutes. */
+/**
+ * Whether the provider gives this browser a new token without asking, as an open portal needs every
+ * few minutes.
+ */
 async function renews(browser: Visitor): Promise<boolean> {
   const landed = await browser.get(new SignInRequest(issuer).address({ prompt: "none" }));
   return landed.url.searchParams.has("code");
 }
-const change = (token: string, before: string, after: string) => service.call("POST", "/user/change-password", token, { body: { old_password: before, new_password: after } });
+const change = (token: string, before: string, after: string) =>
+  service.call("POST", "/user/change-password", token, { body: { old_password: before, new_password: after } });
 const statusOf = async (token: string) => (await service.call("GET", "/user/me", token)).status;
 
 describe("POST /user/change-password", () => {
@@ -65,7 +89,10 @@ describe("POST /user/change-password", () => {
     const after = newPassword();
     expect(await change(token, person.password, after)).toMatchObject({ status: 204, text: "" });
     const browser = new Visitor();
-    const refused = await browser.submit(await browser.get(new SignInRequest(issuer).address()), { name: person.username, password: person.password });
+    const refused = await browser.submit(await browser.get(new SignInRequest(issuer).address()), {
+      name: person.username,
+      password: person.password,
+    });
     expect(refused.status).toBe(401);
     expect((await signIn({ ...person, password: after }, "sign-in")).status).toBe(200);
   });
@@ -76,12 +103,18 @@ describe("POST /user/change-password", () => {
     const there = await signIn(person, "sign-in");
     const elsewhere = await signIn(person, "sign-in", "second");
     const sameBrowser = await exchange(here.accessToken);
-    expect(await Promise.all([here, there, elsewhere, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([200, 200, 200, 200]);
+    expect(await Promise.all([here, there, elsewhere, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([
+      200, 200, 200, 200,
+    ]);
     expect((await change(here.token, person.password, newPassword())).status).toBe(204);
     expect(await Promise.all([here, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([200, 200]);
     expect(await Promise.all([there, elsewhere].map(({ token }) => statusOf(token)))).toEqual([401, 401]);
     expect((await exchange(there.accessToken)).status).toBe(401);
-    expect([await renews(here.browser), await renews(there.browser), await renews(elsewhere.browser)]).toEqual([true, false, false]);
+    expect([await renews(here.browser), await renews(there.browser), await renews(elsewhere.browser)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("touches nobody else", async () => {
@@ -99,7 +132,10 @@ describe("POST /user/change-password", () => {
     const [, query = ""] = /\/validate-email#(\S+)/.exec((await mailsOf(service)).at(-1)?.text ?? "") ?? [];
     expect((await service.call("GET", `/user/validate-contact-email?${query}`, token)).status).toBe(200);
     await change(token, person.password, newPassword());
-    expect((await mailsOf(service)).at(-1)).toMatchObject({ to: person.email, subject: "Your Relicario password was changed" });
+    expect((await mailsOf(service)).at(-1)).toMatchObject({
+      to: person.email,
+      subject: "Your Relicario password was changed",
+    });
   });
 
   it("is noted once in the activity, and a refused one is not", async () => {
@@ -121,11 +157,21 @@ describe("POST /user/change-password", () => {
     };
     const because = (...errors: unknown[]) => ({ status: 422, code: "validation_error", errors });
     expect(await refused("not it at all", newPassword())).toEqual(because({ path: "/old_password", reason: "wrong" }));
-    expect(await refused(person.password, "short")).toEqual(because({ path: "/new_password", reason: "min_length", value: 10 }));
-    expect(await refused(person.password, "x".repeat(257))).toEqual(because({ path: "/new_password", reason: "max_length", value: 256 }));
-    expect(await refused(person.password, person.email)).toEqual(because({ path: "/new_password", reason: "not_name" }));
-    expect(await refused(person.password, "aaaaaaaaaaaa")).toEqual(because({ path: "/new_password", reason: "not_common" }));
-    expect(await refused("not it at all", "short")).toEqual(because({ path: "/old_password", reason: "wrong" }, { path: "/new_password", reason: "min_length", value: 10 }));
+    expect(await refused(person.password, "short")).toEqual(
+      because({ path: "/new_password", reason: "min_length", value: 10 }),
+    );
+    expect(await refused(person.password, "x".repeat(257))).toEqual(
+      because({ path: "/new_password", reason: "max_length", value: 256 }),
+    );
+    expect(await refused(person.password, person.email)).toEqual(
+      because({ path: "/new_password", reason: "not_name" }),
+    );
+    expect(await refused(person.password, "aaaaaaaaaaaa")).toEqual(
+      because({ path: "/new_password", reason: "not_common" }),
+    );
+    expect(await refused("not it at all", "short")).toEqual(
+      because({ path: "/old_password", reason: "wrong" }, { path: "/new_password", reason: "min_length", value: 10 }),
+    );
     expect([await statusOf(there.token), await renews(there.browser)]).toEqual([200, true]);
     expect((await signIn(person, "sign-in")).status).toBe(200);
   });
@@ -140,7 +186,8 @@ describe("POST /user/change-password", () => {
   it("is closed at the provider after ten wrong ones, for the right one too", async () => {
     const person = buildSomebody();
     const { token } = await signIn(person, "sign-up");
-    for (let count = 0; count < 10; count++) expect((await change(token, "not it at all", newPassword())).status).toBe(422);
+    for (let count = 0; count < 10; count++)
+      expect((await change(token, "not it at all", newPassword())).status).toBe(422);
     const closed = await change(token, person.password, newPassword());
     expect(closed).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
     expect(Number(closed.headers["retry-after"])).toBeGreaterThan(0);
@@ -149,11 +196,20 @@ describe("POST /user/change-password", () => {
   it("lets one of two changes at once win", async () => {
     const person = buildSomebody();
     const { token } = await signIn(person, "sign-up");
-    const answers = await Promise.all([change(token, person.password, newPassword()), change(token, person.password, newPassword())]);
+    const answers = await Promise.all([
+      change(token, person.password, newPassword()),
+      change(token, person.password, newPassword()),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 422]);
   });
 
-  it.each([{}, { old_password: "x" }, { old_password: "", new_password: "long enough, this" }, { old_password: "x", new_password: "y".repeat(1_025) }, { old_password: "x", new_password: "y", more: 1 }])("refuses %j", async (body) => {
+  it.each([
+    {},
+    { old_password: "x" },
+    { old_password: "", new_password: "long enough, this" },
+    { old_password: "x", new_password: "y".repeat(1_025) },
+    { old_password: "x", new_password: "y", more: 1 },
+  ])("refuses %j", async (body) => {
     const { token } = await signIn(buildSomebody(), "sign-up");
     expect((await service.call("POST", "/user/change-password", token, { body })).status).toBe(422);
   });
@@ -163,7 +219,10 @@ describe("POST /user/change-password", () => {
     const { token } = await signIn(person, "sign-up");
     await change(token, "planted sentinel wrong", "planted sentinel after");
     await change(token, person.password, "planted sentinel after");
-    await service.call("POST", "/user/change-password", token, { body: '{"old_password":"planted sentinel broken' , headers: { "content-type": "application/json" } });
+    await service.call("POST", "/user/change-password", token, {
+      body: '{"old_password":"planted sentinel broken',
+      headers: { "content-type": "application/json" },
+    });
     expect(service.log() + identity.output()).not.toContain("planted sentinel");
     expect(service.log()).toContain("/user/change-password");
   });
@@ -174,7 +233,13 @@ describe("GET /user/password", () => {
     const { token } = await signIn(buildSomebody(), "sign-up");
     expect((await service.call("GET", "/user/password", token)).body).toEqual({
       changeable: true,
-      rules: [{ rule: "min_length", value: 10 }, { rule: "max_length", value: 256 }, { rule: "not_name" }, { rule: "not_email" }, { rule: "not_common" }],
+      rules: [
+        { rule: "min_length", value: 10 },
+        { rule: "max_length", value: 256 },
+        { rule: "not_name" },
+        { rule: "not_email" },
+        { rule: "not_common" },
+      ],
     });
   });
 
@@ -183,7 +248,10 @@ describe("GET /user/password", () => {
     try {
       const { token } = await bare.signIn();
       expect((await bare.call("GET", "/user/password", token)).body).toEqual({ changeable: false, rules: [] });
-      expect((await bare.call("POST", "/user/change-password", token, { body: { old_password: "x", new_password: "y" } })).status).toBe(404);
+      expect(
+        (await bare.call("POST", "/user/change-password", token, { body: { old_password: "x", new_password: "y" } }))
+          .status,
+      ).toBe(404);
     } finally {
       await bare.stop();
     }
@@ -196,7 +264,9 @@ describe("the provider's interface", () => {
     await signIn(person, "sign-up");
     const asked = async (authorization?: string) => {
       const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) };
-      return (await fetch(`${issuer}/admin/password`, { method: "POST", headers, body: JSON.stringify({ subject: "x" }) })).status;
+      return (
+        await fetch(`${issuer}/admin/password`, { method: "POST", headers, body: JSON.stringify({ subject: "x" }) })
+      ).status;
     };
     expect([await asked(), await asked("Bearer "), await asked(`Bearer ${"x".repeat(43)}`)]).toEqual([401, 401, 401]);
   });
@@ -207,17 +277,28 @@ describe("the provider's interface", () => {
     const bare = await startProcess(await environmentFor(own.url, port));
     try {
       const headers = { authorization: "Bearer undefined" };
-      const { status, text } = await new Visitor(headers).get(`http://localhost:${String(port)}/realms/relicario/admin/password-rules`);
+      const { status, text } = await new Visitor(headers).get(
+        `http://localhost:${String(port)}/realms/relicario/admin/password-rules`,
+      );
       expect({ status, words: wordsOf({ text } as never) }).toMatchObject({ status: 404 });
     } finally {
       await bare.stop();
       await own.drop();
     }
-    const wrong = await startService({ IDP_AUTHORITY: issuer, IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token: "x".repeat(43) }) });
+    const wrong = await startService({
+      IDP_AUTHORITY: issuer,
+      IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token: "x".repeat(43) }),
+    });
     try {
       const { accessToken } = await signIn(buildSomebody(), "sign-up");
-      const { body } = await wrong.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: accessToken } });
-      expect(await wrong.call("POST", "/user/change-password", String(body["token"]), { body: { old_password: "x", new_password: newPassword() } })).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      const { body } = await wrong.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+        body: { token: accessToken },
+      });
+      expect(
+        await wrong.call("POST", "/user/change-password", String(body["token"]), {
+          body: { old_password: "x", new_password: newPassword() },
+        }),
+      ).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
     } finally {
       await wrong.stop();
     }

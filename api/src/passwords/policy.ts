@@ -6,7 +6,10 @@ export interface OwnIdentity {
   readonly sessionId: string;
 }
 
-/** Everybody changes their own password, at the provider that they signed in with; the old one shows that it is them. */
+/**
+ * Everybody changes their own password, at the provider that they signed in with; the old one shows
+ * that it is them.
+ */
 export function passwordPolicy({ accountId, vendorId, sessionId }: Actor): OwnIdentity {
   return { accountId, vendorId, sessionId };
 }

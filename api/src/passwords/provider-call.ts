@@ -10,22 +10,40 @@ export interface ProviderAnswer {
 }
 
 /**
- * One call to the identity provider, never repeated. No redirect is followed: passwords go to the configured address alone.
+ * One call to the identity provider, never repeated. No redirect is followed: passwords go to the
+ * configured address alone.
  *
- * @throws Problem `service_unavailable` when it does not answer, answers 5xx, or does not take this service's own credentials (403);
- *   `too_many_requests` for 429. The cause names status and address, and nothing that was sent.
+ * @throws Problem `service_unavailable` when it does not answer, answers 5xx, or does not take this
+ *   service's own credentials (403); `too_many_requests` for 429. The cause names status and
+ *   address, and nothing that was sent.
  */
-export async function callProvider(address: string, init: { readonly method: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | URLSearchParams }): Promise<ProviderAnswer> {
-  const response = await fetch(address, { ...init, redirect: "error", signal: AbortSignal.timeout(callSeconds * 1_000) }).catch((cause: unknown) => {
+export async function callProvider(
+  address: string,
+  init: {
+    readonly method: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string | URLSearchParams;
+  },
+): Promise<ProviderAnswer> {
+  const response = await fetch(address, {
+    ...init,
+    redirect: "error",
+    signal: AbortSignal.timeout(callSeconds * 1_000),
+  }).catch((cause: unknown) => {
     throw new Problem("service_unavailable", { cause });
   });
   const { status } = response;
-  if (status === 429) throw new Problem("too_many_requests", { headers: { "retry-after": response.headers.get("retry-after") ?? "60" } });
-  if (status >= 500 || status === 403) throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
+  if (status === 429)
+    throw new Problem("too_many_requests", { headers: { "retry-after": response.headers.get("retry-after") ?? "60" } });
+  if (status >= 500 || status === 403)
+    throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
   return { status, body: parsed(await response.text().catch(() => "")) };
 }
 
-/** @throws Problem `service_unavailable`, always: the provider said what its interface does not know. */
+/**
+ * @throws Problem `service_unavailable`, always: the provider said what its interface does not
+ *   know.
+ */
 export function unexpected({ status }: ProviderAnswer): never {
   throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
 }

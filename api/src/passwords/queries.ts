@@ -26,18 +26,39 @@ export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: O
 }
 
 /** The accounts of this person at these vendors. */
-export async function accountsOf(db: Db, vendorIds: readonly string[], { issuer, subject }: SignedInIdentity): Promise<string[]> {
+export async function accountsOf(
+  db: Db,
+  vendorIds: readonly string[],
+  { issuer, subject }: SignedInIdentity,
+): Promise<string[]> {
   const rows = await db
     .select({ accountId: identities.accountId })
     .from(identities)
-    .where(and(inArray(identities.vendorId, [...vendorIds]), eq(identities.issuer, issuer), eq(identities.subject, subject)));
+    .where(
+      and(inArray(identities.vendorId, [...vendorIds]), eq(identities.issuer, issuer), eq(identities.subject, subject)),
+    );
   return rows.map(({ accountId }) => accountId);
 }
 
-/** Ends all sessions of an account but this one, and those that came from the same session of the provider. The ended ones begin anew with a new sign-in alone. */
-export async function endOtherSessions(tx: Tx, accountId: string, { sessionId }: OwnIdentity, { providerSession }: SignedInIdentity, now: Date): Promise<void> {
+/**
+ * Ends all sessions of an account but this one, and those that came from the same session of the
+ * provider. The ended ones begin anew with a new sign-in alone.
+ */
+export async function endOtherSessions(
+  tx: Tx,
+  accountId: string,
+  { sessionId }: OwnIdentity,
+  { providerSession }: SignedInIdentity,
+  now: Date,
+): Promise<void> {
   const at = new Date(); // now, not when the call came: tokens of an exchange that went before are not younger
-  const other = providerSession === null ? ne(sessions.id, sessionId) : and(ne(sessions.id, sessionId), or(isNull(sessions.providerSession), ne(sessions.providerSession, providerSession)));
+  const other =
+    providerSession === null
+      ? ne(sessions.id, sessionId)
+      : and(
+          ne(sessions.id, sessionId),
+          or(isNull(sessions.providerSession), ne(sessions.providerSession, providerSession)),
+        );
   await tx
     .update(sessions)
     .set({ revokedAt: at, closedAt: at })

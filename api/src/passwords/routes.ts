@@ -17,39 +17,57 @@ import { passwordSchemas } from "./schema.ts";
 /*
  * [Note: Change of password]
  *
- * 1. The provider checks the old password, sets the new one and ends its own other sessions: they get no token any more.
- * 2. Here every session ends that came from one of those, at each vendor where the person has an account, and a mail says so.
+ * 1. The provider checks the old password, sets the new one and ends its own other sessions: they
+ *    get no token any more.
+ * 2. Here every session ends that came from one of those, at each vendor where the person has an
+ *    account, and a mail says so.
  *
- * Where this process ends between the two, sessions from before live until their tokens run out (SESSION_TTL_SECONDS): nobody
- * prolongs them.
+ * Where this process ends between the two, sessions from before live until their tokens run out
+ * (SESSION_TTL_SECONDS): nobody prolongs them.
  */
 export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, mailer, sessionTokens, vendors, now } = services;
   const provider = providerOf(env);
 
-  app.get("/user/password", { schema: passwordSchemas.rules, config: { access: "signed_in", rates: [rateRules.passwordRules] } }, async () =>
-    provider === null ? { changeable: false, rules: [] } : { changeable: true, rules: await provider.rules() },
+  app.get(
+    "/user/password",
+    { schema: passwordSchemas.rules, config: { access: "signed_in", rates: [rateRules.passwordRules] } },
+    async () =>
+      provider === null ? { changeable: false, rules: [] } : { changeable: true, rules: await provider.rules() },
   );
 
-  app.post("/user/change-password", { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } }, async (request, reply) => {
-    const own = passwordPolicy(actorOf(request));
-    if (provider === null) throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
-    const identity = await readIdentity(db, own);
-    const { old_password: before, new_password: after } = request.body;
-    const errors = await provider.change({ subject: identity.subject, before, after, keepSession: identity.providerSession });
-    if (errors.length > 0) throw new Problem("validation_error", { members: { errors } });
-    for (const accountId of await accountsOf(db, vendors.ids, identity)) {
-      await changeAccount(services, accountId, async (tx) => {
-        await endOtherSessions(tx, accountId, own, identity, now());
-        await mailer.queue(tx, accountId, "password_changed", { now: now(), language: languageOf(request) });
+  app.post(
+    "/user/change-password",
+    { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } },
+    async (request, reply) => {
+      const own = passwordPolicy(actorOf(request));
+      if (provider === null)
+        throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
+      const identity = await readIdentity(db, own);
+      const { old_password: before, new_password: after } = request.body;
+      const errors = await provider.change({
+        subject: identity.subject,
+        before,
+        after,
+        keepSession: identity.providerSession,
       });
-      sessionTokens.forget(accountId);
-    }
-    return reply.code(204).send();
-  });
+      if (errors.length > 0) throw new Problem("validation_error", { members: { errors } });
+      for (const accountId of await accountsOf(db, vendors.ids, identity)) {
+        await changeAccount(services, accountId, async (tx) => {
+          await endOtherSessions(tx, accountId, own, identity, now());
+          await mailer.queue(tx, accountId, "password_changed", { now: now(), language: languageOf(request) });
+        });
+        sessionTokens.forget(accountId);
+      }
+      return reply.code(204).send();
+    },
+  );
 };
 
-/** Null where the deployment names no such interface: then passwords are changed at the provider itself. */
+/**
+ * Null where the deployment names no such interface: then passwords are changed at the provider
+ * itself.
+ */
 function providerOf({ IDP_ADMIN }: Pick<Env, "IDP_ADMIN">): PasswordProvider | null {
   if (IDP_ADMIN === undefined) return null;
   return IDP_ADMIN.kind === "embedded" ? createEmbeddedPasswords(IDP_ADMIN) : createKeycloakPasswords(IDP_ADMIN);

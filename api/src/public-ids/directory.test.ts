@@ -29,8 +29,13 @@ describe("the directory of public ids", () => {
   it("refuses an id that is taken, by whomever and of whatever kind, and leaves it with its owner", async () => {
     const id = newId();
     await db.transaction((tx) => enterPublicId(tx, { publicId: id, kind: "share", accountId: ana }));
-    for (const taken of [{ kind: "share", accountId: marta }, { kind: "mailbox", accountId: ana }] as const) {
-      await expect(db.transaction((tx) => enterPublicId(tx, { publicId: id, ...taken }))).rejects.toMatchObject({ code: "id_taken" });
+    for (const taken of [
+      { kind: "share", accountId: marta },
+      { kind: "mailbox", accountId: ana },
+    ] as const) {
+      await expect(db.transaction((tx) => enterPublicId(tx, { publicId: id, ...taken }))).rejects.toMatchObject({
+        code: "id_taken",
+      });
     }
     expect(await ownerOf(db, "share", id)).toBe(ana);
   });
@@ -54,7 +59,12 @@ describe("the directory of public ids", () => {
     expect(await ownerOf(db, "share", id)).toBeNull();
   });
 
-  it.each(["", "short", "A".repeat(23), `${"A".repeat(21)}/`])("keeps nothing that is not 128 bits in base64url: %j", async (bad) => {
-    await expect(db.transaction((tx) => enterPublicId(tx, { publicId: bad, kind: "share", accountId: ana }))).rejects.toThrow();
-  });
+  it.each(["", "short", "A".repeat(23), `${"A".repeat(21)}/`])(
+    "keeps nothing that is not 128 bits in base64url: %j",
+    async (bad) => {
+      await expect(
+        db.transaction((tx) => enterPublicId(tx, { publicId: bad, kind: "share", accountId: ana })),
+      ).rejects.toThrow();
+    },
+  );
 });

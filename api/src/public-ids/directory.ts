@@ -7,13 +7,18 @@ import { Problem } from "../http/problem.ts";
 export type PublicIdRow = typeof publicIds.$inferInsert;
 
 /**
- * What an id is made for enters the directory in the transaction that makes it, so that neither is there without the other.
+ * What an id is made for enters the directory in the transaction that makes it, so that neither is
+ * there without the other.
  *
  * @param publicId 128 random bits in base64url, made by the client
  * @throws Problem `id_taken` when it stands for anything already; the transaction must not go on.
  */
 export async function enterPublicId(tx: Tx, row: PublicIdRow): Promise<void> {
-  const entered = await tx.insert(publicIds).values(row).onConflictDoNothing().returning({ publicId: publicIds.publicId });
+  const entered = await tx
+    .insert(publicIds)
+    .values(row)
+    .onConflictDoNothing()
+    .returning({ publicId: publicIds.publicId });
   if (entered.length === 0) throw new Problem("id_taken");
 }
 
@@ -26,7 +31,9 @@ export async function ownerOf(db: Db | Tx, kind: PublicIdRow["kind"], publicId: 
   return row?.accountId ?? null;
 }
 
-/** In the transaction that removes the owner's row; nothing happens when it is gone, or another's. */
+/**
+ * In the transaction that removes the owner's row; nothing happens when it is gone, or another's.
+ */
 export async function leavePublicId(tx: Tx, accountId: string, publicId: string): Promise<void> {
   await tx.delete(publicIds).where(and(eq(publicIds.publicId, publicId), eq(publicIds.accountId, accountId)));
 }

@@ -18,18 +18,30 @@ const operator = "operator@example.org";
 let service: TestService;
 let clock = new Date();
 beforeAll(async () => {
-  service = await startService({ OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) }, () => clock);
+  service = await startService(
+    { OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) },
+    () => clock,
+  );
 });
 afterAll(() => service.stop());
 
-const report = (shareId: string, more: object = {}): Promise<Answer> => service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...more } });
-const reportsOf = (shareId: string) => service.app.services.db.select().from(shareReports).where(sql`${shareReports.shareId} = ${shareId}`);
+const report = (shareId: string, more: object = {}): Promise<Answer> =>
+  service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...more } });
+const reportsOf = (shareId: string) =>
+  service.app.services.db
+    .select()
+    .from(shareReports)
+    .where(sql`${shareReports.shareId} = ${shareId}`);
 
 /** The command as an operator runs it: what it said, and how it ended. */
 const run = async (...words: string[]): Promise<{ code: unknown; said: string }> => {
   const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
   try {
-    return { code: 0, said: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env })).stdout };
+    return {
+      code: 0,
+      said: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env }))
+        .stdout,
+    };
   } catch (error) {
     const { code, stderr } = error as { code: unknown; stderr: string };
     return { code, said: stderr };
@@ -44,12 +56,18 @@ describe("POST /reports/share", () => {
     expect((await report(share.shareId, { message: "it asks for my bank" })).status).toBe(204);
     expect((await report(share.shareId)).status).toBe(204);
     expect((await report(unknown)).status).toBe(204);
-    expect(await reportsOf(share.shareId)).toMatchObject([{ reason: "phishing", message: "it asks for my bank" }, { reason: "phishing", message: null }]);
+    expect(await reportsOf(share.shareId)).toMatchObject([
+      { reason: "phishing", message: "it asks for my bank" },
+      { reason: "phishing", message: null },
+    ]);
     expect(await reportsOf(unknown)).toEqual([]);
     expect(await figureOf(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(before + 2);
     const mails = (await mailsOf(service)).filter(({ to }) => to === operator);
     expect(mails).toHaveLength(1);
-    expect(mails[0]).toMatchObject({ subject: "Relicario: a share was reported", text: expect.stringContaining(`share end ${share.shareId}`) });
+    expect(mails[0]).toMatchObject({
+      subject: "Relicario: a share was reported",
+      text: expect.stringContaining(`share end ${share.shareId}`),
+    });
     expect(mails[0]?.text).not.toContain("my bank");
   });
 
@@ -57,7 +75,8 @@ describe("POST /reports/share", () => {
     const { share } = await sharedBySomebody(service);
     for (let count = 0; count < 25; count++) expect((await report(share.shareId)).status).toBe(204);
     expect(await reportsOf(share.shareId)).toHaveLength(20);
-    for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }]) expect((await report(share.shareId, wrong)).status).toBe(422);
+    for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }])
+      expect((await report(share.shareId, wrong)).status).toBe(422);
   });
 
   it("is forgotten after 90 days", async () => {
@@ -65,7 +84,10 @@ describe("POST /reports/share", () => {
     await report(share.shareId);
     const now = clock;
     try {
-      for (const [days, kept] of [[89, 1], [2, 0]] as const) {
+      for (const [days, kept] of [
+        [89, 1],
+        [2, 0],
+      ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
         expect(await reportsOf(share.shareId)).toHaveLength(kept);
@@ -79,7 +101,10 @@ describe("POST /reports/share", () => {
     const quiet = await startService({ OPERATOR_EMAIL: "" });
     try {
       const { share } = await sharedBySomebody(quiet);
-      expect((await quiet.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other" } })).status).toBe(204);
+      expect(
+        (await quiet.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other" } }))
+          .status,
+      ).toBe(204);
       expect(await mailsOf(quiet)).toEqual([]);
     } finally {
       await quiet.stop();
@@ -91,13 +116,21 @@ describe("share end", () => {
   it("ends a share at once, which its owner sees as revoked; show and reported say what there is", async () => {
     const { share, owner, secret } = await sharedBySomebody(service);
     const address = `${owner.userId}@example.org`;
-    await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true, language: "es" }).where(eq(accounts.id, owner.userId));
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmail: address, contactEmailVerified: true, language: "es" })
+      .where(eq(accounts.id, owner.userId));
     await report(share.shareId, { reason: "illegal", message: "two\nlines" });
     expect((await run("reported")).said).toContain(`${share.shareId} 1 `);
     const shown = await run("show", share.shareId);
-    expect(shown.said).toMatch(new RegExp(`^${share.shareId}: of account ${owner.userId}, live, opened 0 times\n.* illegal "two.nlines"\n$`));
+    expect(shown.said).toMatch(
+      new RegExp(`^${share.shareId}: of account ${owner.userId}, live, opened 0 times\n.* illegal "two.nlines"\n$`),
+    );
     expect(await run("end", share.shareId)).toMatchObject({ code: 0, said: expect.stringContaining(", revoked, ") });
-    expect(await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).toMatchObject({ status: 404, body: { code: "share_unavailable" } });
+    expect(await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).toMatchObject({
+      status: 404,
+      body: { code: "share_unavailable" },
+    });
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
     await contentsOf(service, owner);
     expect((await run("end", share.shareId)).code).toBe(0);
@@ -109,6 +142,10 @@ describe("share end", () => {
 
   it("says in one line that there is no such share, or what it wants to know", async () => {
     expect(await run("end", newPublicId())).toEqual({ code: 1, said: "share: no such share\n" });
-    for (const words of [["end"], ["remove", newPublicId()]]) expect(await run(...words)).toMatchObject({ code: 64, said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/) });
+    for (const words of [["end"], ["remove", newPublicId()]])
+      expect(await run(...words)).toMatchObject({
+        code: 64,
+        said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/),
+      });
   });
 });

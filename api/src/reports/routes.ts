@@ -6,11 +6,23 @@ import type { Services } from "../services.ts";
 import { reportSchemas } from "./schema.ts";
 import { keepReport } from "./share-report.ts";
 
-export const reportRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (app, { services, metrics }) => {
-  const counter = new Counter({ name: "relicario_share_reports_total", help: "Shares that people told the operator of", labelNames: ["reason"], registers: [metrics] });
-
-  app.post("/reports/share", { schema: reportSchemas.share, config: { access: "anybody", rates: [rateRules.report] } }, async (request, reply) => {
-    if (await keepReport(services, request.body)) counter.inc({ reason: request.body.reason });
-    return reply.code(204).send();
+export const reportRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (
+  app,
+  { services, metrics },
+) => {
+  const counter = new Counter({
+    name: "relicario_share_reports_total",
+    help: "Shares that people told the operator of",
+    labelNames: ["reason"],
+    registers: [metrics],
   });
+
+  app.post(
+    "/reports/share",
+    { schema: reportSchemas.share, config: { access: "anybody", rates: [rateRules.report] } },
+    async (request, reply) => {
+      if (await keepReport(services, request.body)) counter.inc({ reason: request.body.reason });
+      return reply.code(204).send();
+    },
+  );
 };

@@ -14,20 +14,33 @@ import type { Services } from "../services.ts";
 const reportDays = 90;
 
 /**
- * Keeps a report, so many of one share a day, and tells the operator of the first of them. One of a share that is not there is
- * not kept.
+ * Keeps a report, so many of one share a day, and tells the operator of the first of them. One of a
+ * share that is not there is not kept.
  *
  * @returns whether it was kept.
  */
-export async function keepReport({ db, env, limiter, mailer, now }: Services, { share_id: shareId, reason, message }: z.infer<typeof ReportShare>): Promise<boolean> {
+export async function keepReport(
+  { db, env, limiter, mailer, now }: Services,
+  { share_id: shareId, reason, message }: z.infer<typeof ReportShare>,
+): Promise<boolean> {
   const accountId = await ownerOf(db, "share", shareId);
-  if (accountId === null || !(await limiter.passes(rateRules.reportsOfShare, { subject: `share ${shareId}` }))) return false;
+  if (accountId === null || !(await limiter.passes(rateRules.reportsOfShare, { subject: `share ${shareId}` })))
+    return false;
   const at = now();
   const operator = env.OPERATOR_EMAIL;
   await db.transaction(async (tx) => {
-    await tx.insert(shareReports).values({ accountId, shareId, id: uuidv7({ msecs: at.getTime() }), reason, message: message ?? null, createdAt: at });
-    if (operator === undefined || !(await limiter.passes(rateRules.firstReport, { subject: `share ${shareId}` }, tx))) return;
-    if (await limiter.passes(rateRules.mailOfReports, { subject: "operator" }, tx)) await mailer.queue(tx, accountId, "share_reported", { now: at, address: operator, shareId });
+    await tx.insert(shareReports).values({
+      accountId,
+      shareId,
+      id: uuidv7({ msecs: at.getTime() }),
+      reason,
+      message: message ?? null,
+      createdAt: at,
+    });
+    if (operator === undefined || !(await limiter.passes(rateRules.firstReport, { subject: `share ${shareId}` }, tx)))
+      return;
+    if (await limiter.passes(rateRules.mailOfReports, { subject: "operator" }, tx))
+      await mailer.queue(tx, accountId, "share_reported", { now: at, address: operator, shareId });
   });
   return true;
 }

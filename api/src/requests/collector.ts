@@ -20,14 +20,23 @@ export function dropUnfinishedAnswers(db: Db, sweeping: Sweeping): Promise<void>
       db
         .select({ accountId: answers.accountId, id: answers.id })
         .from(answers)
-        .where(and(due, last === null ? undefined : sql`(${answers.accountId}, ${answers.id}) > (${last.accountId}, ${last.id})`))
+        .where(
+          and(
+            due,
+            last === null ? undefined : sql`(${answers.accountId}, ${answers.id}) > (${last.accountId}, ${last.id})`,
+          ),
+        )
         .orderBy(answers.accountId, answers.id)
         .limit(length),
     ({ accountId, id }) =>
       db.transaction(async (tx) => {
         await lockAccount(tx, accountId);
-        const [still] = await tx.select({ id: answers.id }).from(answers).where(and(eq(answers.accountId, accountId), eq(answers.id, id), due));
-        if (still !== undefined) await addStorage(tx, accountId, -(await deleteAnswer(tx, accountId, id, now))); // else a part came in between
+        const [still] = await tx
+          .select({ id: answers.id })
+          .from(answers)
+          .where(and(eq(answers.accountId, accountId), eq(answers.id, id), due));
+        // else a part came in between
+        if (still !== undefined) await addStorage(tx, accountId, -(await deleteAnswer(tx, accountId, id, now)));
       }),
   );
 }
@@ -48,20 +57,35 @@ export function dropOldDocuments(db: Db, sweeping: Sweeping): Promise<void> {
 }
 
 /** `drop` returns the bytes that became free. */
-function forEachRequest(db: Db, sweeping: Sweeping, due: ReturnType<typeof and>, drop: (tx: Parameters<typeof dropContent>[0], request: Parameters<typeof dropContent>[1]) => Promise<number>): Promise<void> {
+function forEachRequest(
+  db: Db,
+  sweeping: Sweeping,
+  due: ReturnType<typeof and>,
+  drop: (tx: Parameters<typeof dropContent>[0], request: Parameters<typeof dropContent>[1]) => Promise<number>,
+): Promise<void> {
   return forEachItem<{ accountId: string; requestId: string }>(
     sweeping,
     (last, length) =>
       db
         .select({ accountId: requests.accountId, requestId: requests.requestId })
         .from(requests)
-        .where(and(due, last === null ? undefined : sql`(${requests.accountId}, ${requests.requestId}) > (${last.accountId}, ${last.requestId})`))
+        .where(
+          and(
+            due,
+            last === null
+              ? undefined
+              : sql`(${requests.accountId}, ${requests.requestId}) > (${last.accountId}, ${last.requestId})`,
+          ),
+        )
         .orderBy(requests.accountId, requests.requestId)
         .limit(length),
     ({ accountId, requestId }) =>
       db.transaction(async (tx) => {
         await lockAccount(tx, accountId);
-        const [still] = await tx.select({ requestId: requests.requestId }).from(requests).where(and(eq(requests.accountId, accountId), eq(requests.requestId, requestId), due));
+        const [still] = await tx
+          .select({ requestId: requests.requestId })
+          .from(requests)
+          .where(and(eq(requests.accountId, accountId), eq(requests.requestId, requestId), due));
         const request = still === undefined ? null : await findRequest(tx, accountId, requestId);
         if (request !== null) await addStorage(tx, accountId, -(await drop(tx, request)));
       }),

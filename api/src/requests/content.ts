@@ -9,8 +9,15 @@ import { partSizeOf, readParts } from "../uploads/queries.ts";
 import type { OwnRequests } from "./policy.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
-/** Only reads, as often as one likes. @throws Problem `not_found`, also while nothing came, `content_gone` once it went */
-export async function collectAnswer({ db, grants, now }: Services, { accountId }: OwnRequests, requestId: string): Promise<z.infer<typeof AnswerCollected>> {
+/**
+ * Only reads, as often as one likes. @throws Problem `not_found`, also while nothing came,
+ * `content_gone` once it went
+ */
+export async function collectAnswer(
+  { db, grants, now }: Services,
+  { accountId }: OwnRequests,
+  requestId: string,
+): Promise<z.infer<typeof AnswerCollected>> {
   const request = await findRequest(db, accountId, requestId);
   if (request?.providedAt == null) throw new Problem("not_found");
   const { answerId, ticket, providedAt } = request;
@@ -18,17 +25,27 @@ export async function collectAnswer({ db, grants, now }: Services, { accountId }
   if (answer === null || ticket === null) throw new Problem("content_gone");
   const end = new Date(now().getTime() + downloadHours * 3_600_000);
   const token = await grants.give({ for: "request", account: accountId, request: requestId, answer: answer.id }, end);
-  return { ticket: ticket.toString("base64url"), provided_at: providedAt.toISOString(), download: { token, size: answer.size, expires_at: end.toISOString() } };
+  return {
+    ticket: ticket.toString("base64url"),
+    provided_at: providedAt.toISOString(),
+    download: { token, size: answer.size, expires_at: end.toISOString() },
+  };
 }
 
 /** @throws Problem `content_gone` once it went, `range_not_satisfiable` */
-export function openAnswer(services: Services, { account: accountId, request: requestId, answer: answerId }: GrantOf<"request">, range: RangeRequest): Promise<StreamedContent> {
+export function openAnswer(
+  services: Services,
+  { account: accountId, request: requestId, answer: answerId }: GrantOf<"request">,
+  range: RangeRequest,
+): Promise<StreamedContent> {
   return openKept(services, range, async (tx) => {
     const answer = await findAnswer(tx, { accountId, requestId, answerId }, services.now());
     if (answer?.contentSha256 == null || answer.finishSha256 === null) throw new Problem("content_gone");
     const { size, partSize, contentSha256 } = answer;
     const read = async (from: number, to: number) =>
-      (await readParts(tx, { accountId }, answerId)).slice(from - 1, to).map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(answer, part), sha256 }));
+      (await readParts(tx, { accountId }, answerId))
+        .slice(from - 1, to)
+        .map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(answer, part), sha256 }));
     return { size, partSize, contentSha256, read };
   });
 }

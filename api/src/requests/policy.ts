@@ -6,12 +6,18 @@ export interface OwnRequests {
   readonly vendorId: string;
 }
 
-/** Requests are made, listed, collected and dropped by their owner alone: rows are looked for under the actor's own account. */
+/**
+ * Requests are made, listed, collected and dropped by their owner alone: rows are looked for under
+ * the actor's own account.
+ */
 export function requestsPolicy({ accountId, vendorId }: Actor): OwnRequests {
   return { accountId, vendorId };
 }
 
-/** Which answer a call may write to. Nobody needs a session for it: it was given to whoever had the link. */
+/**
+ * Which answer a call may write to. Nobody needs a session for it: it was given to whoever had the
+ * link.
+ */
 export interface OwnAnswer {
   readonly accountId: string;
   readonly requestId: string;

@@ -20,6 +20,18 @@ export function presentRequest(request: RequestRow, size: number | null, now: Da
 
 export function presentAnswer(answer: AnswerRow, parts: readonly PartRow[], now: Date): z.infer<typeof AnswerState> {
   const { id, size, partSize, expiresAt, finishSha256 } = answer;
-  const received = parts.map(({ part, sha256 }) => ({ part, size: partSizeOf(answer, part), sha256: sha256.toString("base64url") }));
-  return { answer_id: id, size, part_size: partSize, parts: partCount(answer), received, expires_at: (expiresAt ?? expiryAfter(now)).toISOString(), finished: finishSha256 !== null };
+  const received = parts.map(({ part, sha256 }) => ({
+    part,
+    size: partSizeOf(answer, part),
+    sha256: sha256.toString("base64url"),
+  }));
+  return {
+    answer_id: id,
+    size,
+    part_size: partSize,
+    parts: partCount(answer),
+    received,
+    expires_at: (expiresAt ?? expiryAfter(now)).toISOString(),
+    finished: finishSha256 !== null,
+  };
 }

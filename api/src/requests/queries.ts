@@ -10,7 +10,10 @@ import type { OwnAnswer, OwnRequests } from "./policy.ts";
 export type RequestRow = typeof requests.$inferSelect;
 export type AnswerRow = typeof answers.$inferSelect;
 
-export function stateOf({ revokedAt, collectedAt, providedAt, expiresAt }: RequestRow, now: Date): z.infer<typeof RequestState> {
+export function stateOf(
+  { revokedAt, collectedAt, providedAt, expiresAt }: RequestRow,
+  now: Date,
+): z.infer<typeof RequestState> {
   if (revokedAt !== null) return "revoked";
   if (collectedAt !== null) return "collected";
   if (providedAt !== null) return "provided";
@@ -25,7 +28,11 @@ export async function findRequest(db: Db | Tx, accountId: string, requestId: str
 }
 
 /** With its owner's vendor, and since when the operator keeps that account closed. */
-export async function findRequestAndOwner(db: Db | Tx, accountId: string, requestId: string): Promise<{ request: RequestRow; vendorId: string; lockedAt: Date | null } | null> {
+export async function findRequestAndOwner(
+  db: Db | Tx,
+  accountId: string,
+  requestId: string,
+): Promise<{ request: RequestRow; vendorId: string; lockedAt: Date | null } | null> {
   const [row] = await db
     .select({ request: requests, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt })
     .from(requests)
@@ -34,8 +41,15 @@ export async function findRequestAndOwner(db: Db | Tx, accountId: string, reques
   return row ?? null;
 }
 
-/** Newest first, with the bytes of what came; without `ended` those that wait, and those whose answer is there. */
-export function listRequests(db: Db, { accountId }: OwnRequests, { ended, now }: { ended: boolean; now: Date }): Promise<{ request: RequestRow; size: number | null }[]> {
+/**
+ * Newest first, with the bytes of what came; without `ended` those that wait, and those whose
+ * answer is there.
+ */
+export function listRequests(
+  db: Db,
+  { accountId }: OwnRequests,
+  { ended, now }: { ended: boolean; now: Date },
+): Promise<{ request: RequestRow; size: number | null }[]> {
   const present = sql`(${awaits} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
   return db
     .select({ request: requests, size: answers.size })
@@ -53,12 +67,25 @@ export async function countOpen(tx: Tx, accountId: string, now: Date): Promise<n
   return all?.rows ?? 0;
 }
 
-export async function updateRequest(tx: Tx, accountId: string, requestId: string, values: Partial<typeof requests.$inferInsert>): Promise<void> {
+export async function updateRequest(
+  tx: Tx,
+  accountId: string,
+  requestId: string,
+  values: Partial<typeof requests.$inferInsert>,
+): Promise<void> {
   await tx.update(requests).set(values).where(isRequest(accountId, requestId));
 }
 
-/** The first finish wins, by this one statement. @returns false when another was first, or the request was revoked. */
-export async function provide(tx: Tx, { accountId, requestId, answerId }: OwnAnswer, ticket: Buffer, now: Date): Promise<boolean> {
+/**
+ * The first finish wins, by this one statement. @returns false when another was first, or the
+ * request was revoked.
+ */
+export async function provide(
+  tx: Tx,
+  { accountId, requestId, answerId }: OwnAnswer,
+  ticket: Buffer,
+  now: Date,
+): Promise<boolean> {
   const won = await tx
     .update(requests)
     .set({ providedAt: now, answerId, ticket })
@@ -68,11 +95,21 @@ export async function provide(tx: Tx, { accountId, requestId, answerId }: OwnAns
 }
 
 /** Null for one that is not there, or over. The one that won is there as long as its content. */
-export async function findAnswer(db: Db | Tx, { accountId, requestId, answerId }: OwnAnswer, now: Date): Promise<AnswerRow | null> {
+export async function findAnswer(
+  db: Db | Tx,
+  { accountId, requestId, answerId }: OwnAnswer,
+  now: Date,
+): Promise<AnswerRow | null> {
   const [row] = await db
     .select()
     .from(answers)
-    .where(and(isAnswer(accountId, answerId), eq(answers.requestId, requestId), sql`(${isNull(answers.expiresAt)} or ${gt(answers.expiresAt, now)})`));
+    .where(
+      and(
+        isAnswer(accountId, answerId),
+        eq(answers.requestId, requestId),
+        sql`(${isNull(answers.expiresAt)} or ${gt(answers.expiresAt, now)})`,
+      ),
+    );
   return row ?? null;
 }
 
@@ -85,27 +122,44 @@ export function readUnfinished(tx: Tx, accountId: string, requestId: string): Pr
     .orderBy(asc(answers.expiresAt), asc(answers.id));
 }
 
-export async function updateAnswer(db: Db | Tx, accountId: string, answerId: string, values: Partial<typeof answers.$inferInsert>): Promise<void> {
+export async function updateAnswer(
+  db: Db | Tx,
+  accountId: string,
+  answerId: string,
+  values: Partial<typeof answers.$inferInsert>,
+): Promise<void> {
   await db.update(answers).set(values).where(isAnswer(accountId, answerId));
 }
 
-/** Removes an answer with its parts; their objects go after the commit. @returns the bytes that became free. */
+/**
+ * Removes an answer with its parts; their objects go after the commit. @returns the bytes that
+ * became free.
+ */
 export async function deleteAnswer(tx: Tx, accountId: string, answerId: string, now: Date): Promise<number> {
   const gone = await tx.delete(answers).where(isAnswer(accountId, answerId)).returning({ size: answers.size });
   await discardParts(tx, accountId, answerId, now);
   return gone.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Answers that others began, of a request that is closed now. @returns the bytes that became free. */
+/**
+ * Answers that others began, of a request that is closed now. @returns the bytes that became free.
+ */
 export async function dropUnfinished(tx: Tx, { accountId, requestId }: RequestRow, now: Date): Promise<number> {
   let freed = 0;
-  for (const { id } of await readUnfinished(tx, accountId, requestId)) freed += await deleteAnswer(tx, accountId, id, now);
+  for (const { id } of await readUnfinished(tx, accountId, requestId))
+    freed += await deleteAnswer(tx, accountId, id, now);
   return freed;
 }
 
-/** Closes all that wait for an answer: they name an account key that is no more. @returns the bytes that became free. */
+/**
+ * Closes all that wait for an answer: they name an account key that is no more. @returns the bytes
+ * that became free.
+ */
 export async function revokeWaiting(tx: Tx, accountId: string, now: Date): Promise<number> {
-  const waiting = await tx.select().from(requests).where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
+  const waiting = await tx
+    .select()
+    .from(requests)
+    .where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
   let freed = 0;
   for (const request of waiting) {
     await updateRequest(tx, accountId, request.requestId, { document: null, revokedAt: now });
@@ -114,11 +168,20 @@ export async function revokeWaiting(tx: Tx, accountId: string, now: Date): Promi
   return freed;
 }
 
-/** The content of a request that was answered, its ticket and its document. @returns the bytes that became free. */
-export async function dropContent(tx: Tx, { accountId, requestId, answerId, ticket }: RequestRow, now: Date): Promise<number> {
+/**
+ * The content of a request that was answered, its ticket and its document. @returns the bytes that
+ * became free.
+ */
+export async function dropContent(
+  tx: Tx,
+  { accountId, requestId, answerId, ticket }: RequestRow,
+  now: Date,
+): Promise<number> {
   await updateRequest(tx, accountId, requestId, { answerId: null, ticket: null });
   return (answerId === null ? 0 : await deleteAnswer(tx, accountId, answerId, now)) + (ticket?.length ?? 0);
 }
 
-const isRequest = (accountId: string, requestId: string): SQL | undefined => and(eq(requests.accountId, accountId), eq(requests.requestId, requestId));
-const isAnswer = (accountId: string, id: string): SQL | undefined => and(eq(answers.accountId, accountId), eq(answers.id, id));
+const isRequest = (accountId: string, requestId: string): SQL | undefined =>
+  and(eq(requests.accountId, accountId), eq(requests.requestId, requestId));
+const isAnswer = (accountId: string, id: string): SQL | undefined =>
+  and(eq(answers.accountId, accountId), eq(answers.id, id));

@@ -29,36 +29,84 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   const circumstances = (request: FastifyRequest) => ({ now: now(), language: languageOf(request) });
 
-  app.post("/requests", { schema: requestSchemas.create, bodyLimit: maxJsonBodyBytes, config: { ...write, rates: [rateRules.write, rateRules.makeRequest] } }, (request) =>
-    makeRequest(services, requestsPolicy(actorOf(request)), request.body, circumstances(request)),
+  app.post(
+    "/requests",
+    {
+      schema: requestSchemas.create,
+      bodyLimit: maxJsonBodyBytes,
+      config: { ...write, rates: [rateRules.write, rateRules.makeRequest] },
+    },
+    (request) => makeRequest(services, requestsPolicy(actorOf(request)), request.body, circumstances(request)),
   );
 
   app.get("/requests", { schema: requestSchemas.list, config: { access: "signed_in" } }, async (request) => {
     const at = now();
-    const rows = await listRequests(db, requestsPolicy(actorOf(request)), { ended: request.query.get_expired, now: at });
+    const rows = await listRequests(db, requestsPolicy(actorOf(request)), {
+      ended: request.query.get_expired,
+      now: at,
+    });
     return { requests: rows.map((row) => presentRequest(row.request, row.size, at)) };
   });
 
-  app.patch("/requests/:request_id", { schema: requestSchemas.collected, bodyLimit: maxJsonBodyBytes, config: write }, (request) =>
-    markCollected(services, requestsPolicy(actorOf(request)), request.params.request_id, request.body.keyring, circumstances(request)),
+  app.patch(
+    "/requests/:request_id",
+    { schema: requestSchemas.collected, bodyLimit: maxJsonBodyBytes, config: write },
+    (request) =>
+      markCollected(
+        services,
+        requestsPolicy(actorOf(request)),
+        request.params.request_id,
+        request.body.keyring,
+        circumstances(request),
+      ),
   );
 
-  app.delete("/requests/:request_id", { schema: requestSchemas.drop, bodyLimit: maxJsonBodyBytes, config: write }, (request) =>
-    dropRequest(services, requestsPolicy(actorOf(request)), request.params.request_id, request.body.keyring, circumstances(request)),
+  app.delete(
+    "/requests/:request_id",
+    { schema: requestSchemas.drop, bodyLimit: maxJsonBodyBytes, config: write },
+    (request) =>
+      dropRequest(
+        services,
+        requestsPolicy(actorOf(request)),
+        request.params.request_id,
+        request.body.keyring,
+        circumstances(request),
+      ),
   );
 
-  app.post("/requests/collect", { schema: requestSchemas.collect, config: { access: "signed_in", idempotent: true } }, (request) =>
-    collectAnswer(services, requestsPolicy(actorOf(request)), request.body.request_id),
+  app.post(
+    "/requests/collect",
+    { schema: requestSchemas.collect, config: { access: "signed_in", idempotent: true } },
+    (request) => collectAnswer(services, requestsPolicy(actorOf(request)), request.body.request_id),
   );
 
-  app.post("/requests/get", { schema: requestSchemas.get, config: { access: "anybody", rates: [rateRules.visit], idempotent: true } }, (request) => lookAtRequest(services, request.body));
+  app.post(
+    "/requests/get",
+    { schema: requestSchemas.get, config: { access: "anybody", rates: [rateRules.visit], idempotent: true } },
+    (request) => lookAtRequest(services, request.body),
+  );
 
-  app.post("/requests/answer", { schema: requestSchemas.start, config: { access: "anybody", rates: [rateRules.startAnswer] } }, (request) => startAnswer(services, request.body));
+  app.post(
+    "/requests/answer",
+    { schema: requestSchemas.start, config: { access: "anybody", rates: [rateRules.startAnswer] } },
+    (request) => startAnswer(services, request.body),
+  );
 
   // Forms are read by the handler: a part as it arrives, never whole.
   await app.register(multipart, { throwFileSizeLimit: false });
-  app.post(ofAnswer, { schema: requestSchemas.part, validatorCompiler: checkingAllButTheForm(requestSchemas.part.params), config: { ...answering, bodySeconds: partSeconds } }, async (request) =>
-    receivePart(services, await openAnswerForParts(services, await ownAnswer(request, request.params.answer_id)), request),
+  app.post(
+    ofAnswer,
+    {
+      schema: requestSchemas.part,
+      validatorCompiler: checkingAllButTheForm(requestSchemas.part.params),
+      config: { ...answering, bodySeconds: partSeconds },
+    },
+    async (request) =>
+      receivePart(
+        services,
+        await openAnswerForParts(services, await ownAnswer(request, request.params.answer_id)),
+        request,
+      ),
   );
 
   app.get(ofAnswer, { schema: requestSchemas.state, config: answering }, async (request) => {
@@ -66,8 +114,10 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     return presentAnswer(await requireAnswer(services, db, own), await readParts(db, own, own.answerId), now());
   });
 
-  app.put(ofAnswer, { schema: requestSchemas.finish, bodyLimit: maxTicketBodyBytes, config: { ...answering, idempotent: true } }, async (request) =>
-    finishAnswer(services, await ownAnswer(request, request.params.answer_id), request.body),
+  app.put(
+    ofAnswer,
+    { schema: requestSchemas.finish, bodyLimit: maxTicketBodyBytes, config: { ...answering, idempotent: true } },
+    async (request) => finishAnswer(services, await ownAnswer(request, request.params.answer_id), request.body),
   );
 
   function ownAnswer({ headers }: FastifyRequest, answerId: string): Promise<OwnAnswer> {

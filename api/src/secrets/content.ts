@@ -16,17 +16,21 @@ export interface ByteRange {
 }
 
 /**
- * The bytes that a `Range` header asks for; null for all of them: without a header, and for ranges that are not one
- * `bytes` range, which a server may pass over (RFC 9110 14.2).
+ * The bytes that a `Range` header asks for; null for all of them: without a header, and for ranges
+ * that are not one `bytes` range, which a server may pass over (RFC 9110 14.2).
  *
  * @throws Problem `range_not_satisfiable` when it begins behind the end.
  */
 export function rangeOf(header: string | undefined, size: number): ByteRange | null {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
   if (from === "" && to === "") return null;
-  const range = from === "" ? { start: Math.max(0, size - Number(to)), end: size - 1 } : { start: Number(from), end: to === "" ? size - 1 : Math.min(Number(to), size - 1) };
+  const range =
+    from === ""
+      ? { start: Math.max(0, size - Number(to)), end: size - 1 }
+      : { start: Number(from), end: to === "" ? size - 1 : Math.min(Number(to), size - 1) };
   if (from !== "" && to !== "" && Number(from) > Number(to)) return null;
-  if (range.start > range.end) throw new Problem("range_not_satisfiable", { headers: { "content-range": `bytes */${String(size)}` } });
+  if (range.start > range.end)
+    throw new Problem("range_not_satisfiable", { headers: { "content-range": `bytes */${String(size)}` } });
   return range;
 }
 
@@ -41,10 +45,15 @@ export function objectSize({ size, partSize }: ContentPlace, number: number): nu
 }
 
 /**
- * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects and rows]).
- * `kept` are those of {@link objectsOf}. Ends with ObjectDamaged.
+ * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects
+ * and rows]). `kept` are those of {@link objectsOf}. Ends with ObjectDamaged.
  */
-export function streamContent(source: ObjectSource, { partSize }: ContentPlace, kept: readonly KeptObject[], { start, end }: ByteRange): Readable {
+export function streamContent(
+  source: ObjectSource,
+  { partSize }: ContentPlace,
+  kept: readonly KeptObject[],
+  { start, end }: ByteRange,
+): Readable {
   return Readable.from(
     (async function* () {
       const first = Math.floor(start / partSize);

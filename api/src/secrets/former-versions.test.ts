@@ -13,7 +13,9 @@ let service: TestService;
 let clock: Date;
 beforeAll(async () => {
   clock = new Date();
-  const vendors = testVendors.map((vendor) => (vendor.vendor_id === "second" ? { ...vendor, quota_bytes: 1_000_000, former_versions: 2 } : vendor));
+  const vendors = testVendors.map((vendor) =>
+    vendor.vendor_id === "second" ? { ...vendor, quota_bytes: 1_000_000, former_versions: 2 } : vendor,
+  );
   service = await startService({ VENDORS: JSON.stringify(vendors) }, () => clock);
 });
 afterAll(() => service.stop());
@@ -21,7 +23,8 @@ afterAll(() => service.stop());
 const after = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const store = (person: Person, body: unknown): Promise<Answer> => service.call("POST", "/secrets/store", person.token, { body });
+const store = (person: Person, body: unknown): Promise<Answer> =>
+  service.call("POST", "/secrets/store", person.token, { body });
 const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
   const call = buildSecret(person, { bytes: 100, ...options });
   const answer = await store(person, call.body);
@@ -30,14 +33,21 @@ const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] =
   return call;
 };
 const read = (person: Person, id: string, version?: number): Promise<Answer> =>
-  service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...(version === undefined ? {} : { version }) } });
-const linesOf = async (person: Person, id: string) => SecretVersions.parse((await service.call("GET", `/secrets/store/${id}/versions`, person.token)).body).versions;
-const keptOf = async (person: Person, id: string) => (await linesOf(person, id)).filter(({ dropped }) => !dropped).map(({ version }) => version);
-const put = (person: Person, change: KeyringChange): Promise<Answer> => service.call("PUT", "/user/keyring", person.token, { body: change });
+  service.call("POST", "/secrets/store/get-secret", person.token, {
+    body: { secret_db_id: id, ...(version === undefined ? {} : { version }) },
+  });
+const linesOf = async (person: Person, id: string) =>
+  SecretVersions.parse((await service.call("GET", `/secrets/store/${id}/versions`, person.token)).body).versions;
+const keptOf = async (person: Person, id: string) =>
+  (await linesOf(person, id)).filter(({ dropped }) => !dropped).map(({ version }) => version);
+const put = (person: Person, change: KeyringChange): Promise<Answer> =>
+  service.call("PUT", "/user/keyring", person.token, { body: change });
 const usedBy = (person: Person): Promise<number> => contentsOf(service, person);
 const digestOfB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 const objectsOf = async (person: Person): Promise<number> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile(),
+  ).length;
 
 /** A secret of the vendor that keeps two former versions, with both of them there. */
 const full = async (): Promise<{ person: Person; id: string; first: SecretCall }> => {
@@ -59,14 +69,27 @@ describe("whoever can write, and wants what was there before to be gone", () => 
       after(1 / 100);
     }
     const further = buildSecret(person, { id, base: maxFormerVersions + 1, bytes: 10 });
-    expect(await store(person, further.body)).toMatchObject({ status: 409, body: { code: "too_many_versions", limit: maxFormerVersions } });
-    expect(SecretContent.parse((await read(person, id, 1)).body)).toMatchObject({ version: 1, content: first.content.toString("base64url"), ticket: first.body.ticket });
+    expect(await store(person, further.body)).toMatchObject({
+      status: 409,
+      body: { code: "too_many_versions", limit: maxFormerVersions },
+    });
+    expect(SecretContent.parse((await read(person, id, 1)).body)).toMatchObject({
+      version: 1,
+      content: first.content.toString("base64url"),
+      ticket: first.body.ticket,
+    });
     expect(await keptOf(person, id)).toHaveLength(maxFormerVersions + 1);
   });
 
   it("hears so before a large content is sent", async () => {
     const { person, id } = await full();
-    const start = async (base: number) => service.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ id, bytes: 200 }).start({ base_version: String(base) }));
+    const start = async (base: number) =>
+      service.call(
+        "POST",
+        "/v2/secrets/secret",
+        person.token,
+        await buildLarge({ id, bytes: 200 }).start({ base_version: String(base) }),
+      );
     expect(await start(3)).toMatchObject({ status: 409, body: { code: "too_many_versions", limit: 2 } });
     expect(await start(2)).toMatchObject({ status: 409, body: { code: "version_conflict" } });
     after(31);
@@ -78,8 +101,15 @@ describe("whoever can write, and wants what was there before to be gone", () => 
     const { person, id } = await full();
     const signed = buildChange(person, { purge_versions: [{ secret_db_id: id, versions: [1] }] });
     const altered = { ...signed, purge_versions: [{ secret_db_id: id, versions: [2] }] };
-    for (const change of [altered, { ...signed, purge_versions: undefined }, { ...buildChange(person), purge_versions: altered.purge_versions }]) {
-      expect(await service.call("PUT", "/user/keyring", person.token, { body: change })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    for (const change of [
+      altered,
+      { ...signed, purge_versions: undefined },
+      { ...buildChange(person), purge_versions: altered.purge_versions },
+    ]) {
+      expect(await service.call("PUT", "/user/keyring", person.token, { body: change })).toMatchObject({
+        status: 422,
+        body: { code: "keyring_change_invalid" },
+      });
     }
     expect(await keptOf(person, id)).toEqual([3, 2, 1]);
   });
@@ -95,7 +125,9 @@ describe("former versions", () => {
     await keep(person, { id, base: 3 });
     expect(await keptOf(person, id)).toEqual([4, 3, 2]);
     expect(await read(person, id, 1)).toMatchObject({ status: 410, body: { code: "content_gone" } });
-    expect(await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id, version: 1 } })).toMatchObject({ status: 410 });
+    expect(
+      await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id, version: 1 } }),
+    ).toMatchObject({ status: 410 });
     expect(await usedBy(person)).toBe(300);
     await service.app.sweep();
     expect(await objectsOf(person)).toBe(3);
@@ -107,7 +139,10 @@ describe("former versions", () => {
     const id = first.body.secret_db_id;
     const ticket = "AAAA";
     const keyring = buildChange(person);
-    expect((await store(person, { secret_db_id: id, base_version: 1, label: buildLabel(person, id, 1, 2), ticket, keyring })).status).toBe(200);
+    expect(
+      (await store(person, { secret_db_id: id, base_version: 1, label: buildLabel(person, id, 1, 2), ticket, keyring }))
+        .status,
+    ).toBe(200);
     confirm(person, keyring);
     const second = await keep(person, { id, base: 1, bytes: 70 });
     const expected = [
@@ -133,7 +168,11 @@ describe("former versions", () => {
     after(7.1);
     await service.app.sweep();
     expect(await read(person, id)).toMatchObject({ status: 410 });
-    expect((await linesOf(person, id)).map(({ version, dropped }) => [version, dropped])).toEqual([[3, true], [2, true], [1, true]]);
+    expect((await linesOf(person, id)).map(({ version, dropped }) => [version, dropped])).toEqual([
+      [3, true],
+      [2, true],
+      [1, true],
+    ]);
     await keep(person, { id, base: 3 });
     expect(await keptOf(person, id)).toEqual([4]);
     expect(await usedBy(person)).toBe(100);
@@ -171,9 +210,15 @@ describe("former versions", () => {
       [{ secret_db_id: uuidv7(), versions: [1] }],
       [{ secret_db_id: other.id, versions: [1] }],
       [{ secret_db_id: id, versions: [1, 1] }],
-      [{ secret_db_id: id, versions: [1] }, { secret_db_id: id, versions: [2] }],
+      [
+        { secret_db_id: id, versions: [1] },
+        { secret_db_id: id, versions: [2] },
+      ],
     ]) {
-      expect(await put(person, buildChange(person, { purge_versions: wanted }))).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+      expect(await put(person, buildChange(person, { purge_versions: wanted }))).toMatchObject({
+        status: 422,
+        body: { code: "keyring_change_invalid" },
+      });
     }
     expect(await keptOf(person, id)).toEqual([3, 2, 1]);
     expect(await keptOf(other.person, other.id)).toEqual([3, 2, 1]);

@@ -20,10 +20,16 @@ export interface Listing {
   /** What the list's ETag carries. */
   counters(own: OwnSecrets): Promise<Counters>;
   /** One page, all of one moment: it is one statement. */
-  page(own: OwnSecrets, asked: { limit: number; cursor?: string | undefined; since?: number | undefined }): Promise<ListedPage>;
+  page(
+    own: OwnSecrets,
+    asked: { limit: number; cursor?: string | undefined; since?: number | undefined },
+  ): Promise<ListedPage>;
 }
 
-/** Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row each. */
+/**
+ * Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row
+ * each.
+ */
 export const maxPageBytes = 512 * 1024;
 
 const account = sql.placeholder("account");
@@ -35,7 +41,12 @@ export function createListing(db: Db): Listing {
     .leftJoin(keyrings, eq(keyrings.accountId, account))
     .where(eq(accounts.id, account))
     .prepare("list_counters");
-  const pages = { first: preparePage(db, {}), next: preparePage(db, { cursor: true }), changed: preparePage(db, { since: true }), nextChanged: preparePage(db, { cursor: true, since: true }) };
+  const pages = {
+    first: preparePage(db, {}),
+    next: preparePage(db, { cursor: true }),
+    changed: preparePage(db, { since: true }),
+    nextChanged: preparePage(db, { cursor: true, since: true }),
+  };
 
   return {
     async counters({ accountId }) {
@@ -44,18 +55,33 @@ export function createListing(db: Db): Listing {
       return { changes: row.changes, stateRev: row.stateRev ?? 0 };
     },
     async page({ accountId }, { limit, cursor, since }) {
-      const page = since === undefined ? (cursor === undefined ? pages.first : pages.next) : cursor === undefined ? pages.changed : pages.nextChanged;
+      const page =
+        since === undefined
+          ? cursor === undefined
+            ? pages.first
+            : pages.next
+          : cursor === undefined
+            ? pages.changed
+            : pages.nextChanged;
       const [found] = await page.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
       if (found === undefined) throw new Error("a session without its account");
       const { changes, stateRev, total, rowsJson, found: rows, fitting, last, purged } = found;
-      return { changes, stateRev: stateRev ?? 0, rowsJson: rowsJson ?? "[]", total, nextCursor: rows > fitting ? last : null, purged: purged === null || purged.length > maxPurgedIds ? null : purged };
+      return {
+        changes,
+        stateRev: stateRev ?? 0,
+        rowsJson: rowsJson ?? "[]",
+        total,
+        nextCursor: rows > fitting ? last : null,
+        purged: purged === null || purged.length > maxPurgedIds ? null : purged,
+      };
     },
   };
 }
 
 /**
- * One line with the account's figures and its page: rows until their labels are more than a page may have, one at least. The rows are
- * written as JSON by the database: mapping the columns of each and writing them here cost more than everything else of the call.
+ * One line with the account's figures and its page: rows until their labels are more than a page
+ * may have, one at least. The rows are written as JSON by the database: mapping the columns of each
+ * and writing them here cost more than everything else of the call.
  */
 function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boolean; since?: boolean }) {
   const { id, version, favorite, label, size, createdAt, updatedAt, deletedAt, droppedAt } = secrets;
@@ -65,12 +91,22 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
     db
       .select({
         id,
-        fits: sql<boolean>`row_number() over ${inOrder} <= ${sql.placeholder("limit")} and (row_number() over ${inOrder} = 1 or sum(${octetLength(label)}) over ${inOrder} <= ${sql.raw(String(maxPageBytes))})`.as("fits"),
+        fits: sql<boolean>`row_number() over ${inOrder} <= ${sql.placeholder("limit")} and (row_number() over ${inOrder} = 1 or sum(${octetLength(label)}) over ${inOrder} <= ${sql.raw(String(maxPageBytes))})`.as(
+          "fits",
+        ),
         // Joined by hand: json_build_object, and taking its nulls away, cost three times as much.
-        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${timeMember("created_at", createdAt)} || ${timeMember("updated_at", updatedAt)} || ${timeMember("deleted_at", deletedAt)} || ${timeMember("dropped_at", droppedAt)} || '}'`.as("row"),
+        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${timeMember("created_at", createdAt)} || ${timeMember("updated_at", updatedAt)} || ${timeMember("deleted_at", deletedAt)} || ${timeMember("dropped_at", droppedAt)} || '}'`.as(
+          "row",
+        ),
       })
       .from(secrets)
-      .where(and(mine, cursor ? gt(id, sql.placeholder("cursor")) : undefined, since ? gt(secrets.change, sql.placeholder("since")) : undefined))
+      .where(
+        and(
+          mine,
+          cursor ? gt(id, sql.placeholder("cursor")) : undefined,
+          since ? gt(secrets.change, sql.placeholder("since")) : undefined,
+        ),
+      )
       .orderBy(asc(id))
       .limit(sql.placeholder("rows")),
   );
@@ -78,7 +114,9 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
   const written = db.$with("written").as(
     db
       .select({
-        rowsJson: sql<string | null>`'[' || (string_agg(${page.row}, ',' order by ${page.id}) ${fitting}) || ']'`.as("rows_json"),
+        rowsJson: sql<string | null>`'[' || (string_agg(${page.row}, ',' order by ${page.id}) ${fitting}) || ']'`.as(
+          "rows_json",
+        ),
         found: sql<number>`count(*)::int`.as("found"),
         fitting: sql<number>`(count(*) ${fitting})::int`.as("fitting"),
         last: sql<string | null>`(array_agg(${page.id} order by ${page.id} desc) ${fitting})[1]`.as("last"),

@@ -6,7 +6,10 @@ export interface OwnSecrets {
   readonly vendorId: string;
 }
 
-/** Secrets are their owner's alone. Rows are looked for under the actor's own account, so another's id is not found. */
+/**
+ * Secrets are their owner's alone. Rows are looked for under the actor's own account, so another's
+ * id is not found.
+ */
 export function secretsPolicy({ accountId, vendorId }: Actor): OwnSecrets {
   return { accountId, vendorId };
 }

@@ -19,12 +19,23 @@ export function presentSecret(row: SecretRow): StoredSecret {
 
 /** A `SecretPage`, written: its rows come as JSON from the database. */
 export function writePage({ rowsJson, total, nextCursor, stateRev, changes, purged }: ListedPage): string {
-  const rest = JSON.stringify({ total, next_cursor: nextCursor, state_rev: stateRev, changes, ...(purged === null ? {} : { purged }) });
+  const rest = JSON.stringify({
+    total,
+    next_cursor: nextCursor,
+    state_rev: stateRev,
+    changes,
+    ...(purged === null ? {} : { purged }),
+  });
   return `{"secrets":${rowsJson},${rest.slice(1)}`;
 }
 
 /** @param content null when it is too large for one answer */
-export function presentContent(row: SecretRow, wanted: KeptVersion, versions: readonly VersionRow[], content: Buffer | null): SecretContent {
+export function presentContent(
+  row: SecretRow,
+  wanted: KeptVersion,
+  versions: readonly VersionRow[],
+  content: Buffer | null,
+): SecretContent {
   return {
     version: wanted.version,
     ticket: wanted.ticket.toString("base64url"),
@@ -35,5 +46,11 @@ export function presentContent(row: SecretRow, wanted: KeptVersion, versions: re
 }
 
 export function presentVersion({ version, ticketSha256, size, createdAt, droppedAt }: VersionRow): VersionLine {
-  return { version, ticket_sha256: ticketSha256.toString("base64url"), size, created_at: createdAt.toISOString(), dropped: droppedAt !== null };
+  return {
+    version,
+    ticket_sha256: ticketSha256.toString("base64url"),
+    size,
+    created_at: createdAt.toISOString(),
+    dropped: droppedAt !== null,
+  };
 }

@@ -9,7 +9,8 @@ import type { AccountRow } from "../keyring/queries.ts";
 import { deleteVersions, dropVersions, findSecret, nextChange, octetLength } from "./queries.ts";
 
 /**
- * Removes secrets for good, as the signed change says; their ids are never used again. Their objects go after the commit.
+ * Removes secrets for good, as the signed change says; their ids are never used again. Their
+ * objects go after the commit.
  *
  * @returns the bytes that became free.
  * @throws Problem `keyring_change_invalid` when one of them is not in the trash.
@@ -21,7 +22,8 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
     .delete(secrets)
     .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, wanted), isNotNull(secrets.deletedAt)))
     .returning({ labelBytes: octetLength(secrets.label) });
-  if (gone.length !== ids.length) throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
+  if (gone.length !== ids.length)
+    throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
   const freed = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
   const [only] = ids.length === 1 ? ids : [];
   const noted: Noted = { kind: "secret_purged", count: ids.length, ...(only === undefined ? {} : { secretId: only }) };
@@ -31,17 +33,24 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
 }
 
 /**
- * Drops former versions, as the signed change says; one that went before is no error. Their lines stay.
+ * Drops former versions, as the signed change says; one that went before is no error. Their lines
+ * stay.
  *
  * @returns the bytes that became free.
  * @throws Problem `keyring_change_invalid` for a present version, or one that never was.
  */
-export async function purgeVersions(tx: Tx, account: AccountRow, wanted: NonNullable<KeyringChange["purge_versions"]>, now: Date): Promise<number> {
+export async function purgeVersions(
+  tx: Tx,
+  account: AccountRow,
+  wanted: NonNullable<KeyringChange["purge_versions"]>,
+  now: Date,
+): Promise<number> {
   const own = { accountId: account.id, vendorId: account.vendorId };
   let freed = 0;
   for (const { secret_db_id: id, versions } of wanted) {
     const row = await findSecret(tx, own, id);
-    if (row === null || versions.some((version) => version >= row.version)) throw new Problem("keyring_change_invalid", { detail: "it removes a version that is not a former one" });
+    if (row === null || versions.some((version) => version >= row.version))
+      throw new Problem("keyring_change_invalid", { detail: "it removes a version that is not a former one" });
     freed += await dropVersions(tx, own, [id], now, versions);
   }
   return freed;

@@ -64,14 +64,25 @@ export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string)
  *
  * @throws Problem `not_found`, `content_gone`
  */
-export async function findVersion(db: Db | Tx, own: OwnSecrets, id: string, version: number | undefined): Promise<{ row: SecretRow; wanted: KeptVersion }> {
+export async function findVersion(
+  db: Db | Tx,
+  own: OwnSecrets,
+  id: string,
+  version: number | undefined,
+): Promise<{ row: SecretRow; wanted: KeptVersion }> {
   const row = await findSecret(db, own, id);
   if (row === null) throw new Problem("not_found");
   if (row.droppedAt !== null) throw new Problem("content_gone");
   const [wanted] = await db
     .select()
     .from(secretVersions)
-    .where(and(eq(secretVersions.accountId, own.accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version ?? row.version)));
+    .where(
+      and(
+        eq(secretVersions.accountId, own.accountId),
+        eq(secretVersions.secretId, id),
+        eq(secretVersions.version, version ?? row.version),
+      ),
+    );
   if (wanted === undefined) throw new Problem("not_found");
   const { ticket } = wanted;
   if (ticket === null) throw new Problem("content_gone");
@@ -79,7 +90,13 @@ export async function findVersion(db: Db | Tx, own: OwnSecrets, id: string, vers
 }
 
 /** The objects `from` … `to` of a version, in order. */
-export async function readObjects(db: Db | Tx, { accountId }: OwnSecrets, wanted: VersionRow, from: number, to: number): Promise<KeptObject[]> {
+export async function readObjects(
+  db: Db | Tx,
+  { accountId }: OwnSecrets,
+  wanted: VersionRow,
+  from: number,
+  to: number,
+): Promise<KeptObject[]> {
   const { secretId, version } = wanted;
   const rows = await db
     .select({ part: versionObjects.part, key: versionObjects.objectKey, sha256: versionObjects.sha256 })
@@ -129,7 +146,10 @@ export async function nextChange(tx: Tx, accountId: string, happened?: Happened)
   return row.changes;
 }
 
-/** Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that the account keeps. */
+/**
+ * Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that
+ * the account keeps.
+ */
 export async function addStorage(tx: Tx, accountId: string, bytes: number, happened?: Happened): Promise<number> {
   const [row] = await (happened === undefined ? tx : tx.with(noting(tx, accountId, happened)))
     .update(accounts)
@@ -160,13 +180,18 @@ export interface NewVersion {
 }
 
 /**
- * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept. Former versions beyond
- * `former` give way, with their objects.
+ * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept.
+ * Former versions beyond `former` give way, with their objects.
  *
  * @returns the bytes that are kept more than before, without the content's own.
  * @throws Problem `too_many_versions`
  */
-export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { change, now, former }: { change: number; now: Date; former: number }): Promise<number> {
+export async function writeVersion(
+  tx: Tx,
+  own: OwnSecrets,
+  next: NewVersion,
+  { change, now, former }: { change: number; now: Date; former: number },
+): Promise<number> {
   const { accountId } = own;
   const { id, version, label, ticket, objects, partSize, contentSha256, size } = next;
   const giving = await versionsThatGiveWay(tx, own, id, former, now);
@@ -179,16 +204,71 @@ export async function writeVersion(tx: Tx, own: OwnSecrets, next: NewVersion, { 
       .set({ version, label, size, updatedAt: now, ...notInTrash, change })
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   }
-  await tx.insert(secretVersions).values({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now });
-  await tx.insert(versionObjects).values(objects.map(({ objectKey, sha256 }, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey, sha256 })));
+  await tx.insert(secretVersions).values({
+    accountId,
+    secretId: id,
+    version,
+    ticket,
+    ticketSha256: sha256(ticket),
+    contentSha256,
+    size,
+    partSize,
+    createdAt: now,
+  });
+  await tx.insert(versionObjects).values(
+    objects.map(({ objectKey, sha256 }, index) => ({
+      accountId,
+      secretId: id,
+      version,
+      part: index + 1,
+      objectKey,
+      sha256,
+    })),
+  );
   return label.length - labelBytes + ticket.length - (await dropVersions(tx, own, [id], now, giving));
 }
 
-/** Rows of new secrets, at once. @returns the bytes that are kept more than before, without the contents' own. */
-export async function writeNew(tx: Tx, { accountId }: OwnSecrets, rows: readonly NewVersion[], { change, now }: { readonly change: number; readonly now: Date }): Promise<number> {
-  const values = rows.map(({ id, version, label, size }) => ({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change }));
-  const versions = rows.map(({ id, version, ticket, contentSha256, size, partSize }) => ({ accountId, secretId: id, version, ticket, ticketSha256: sha256(ticket), contentSha256, size, partSize, createdAt: now }));
-  const objects = rows.flatMap(({ id, version, objects }) => objects.map(({ objectKey, sha256 }, index) => ({ accountId, secretId: id, version, part: index + 1, objectKey, sha256 })));
+/**
+ * Rows of new secrets, at once. @returns the bytes that are kept more than before, without the
+ * contents' own.
+ */
+export async function writeNew(
+  tx: Tx,
+  { accountId }: OwnSecrets,
+  rows: readonly NewVersion[],
+  { change, now }: { readonly change: number; readonly now: Date },
+): Promise<number> {
+  const values = rows.map(({ id, version, label, size }) => ({
+    accountId,
+    id,
+    version,
+    label,
+    size,
+    createdAt: now,
+    updatedAt: now,
+    change,
+  }));
+  const versions = rows.map(({ id, version, ticket, contentSha256, size, partSize }) => ({
+    accountId,
+    secretId: id,
+    version,
+    ticket,
+    ticketSha256: sha256(ticket),
+    contentSha256,
+    size,
+    partSize,
+    createdAt: now,
+  }));
+  const objects = rows.flatMap(({ id, version, objects }) =>
+    objects.map(({ objectKey, sha256 }, index) => ({
+      accountId,
+      secretId: id,
+      version,
+      part: index + 1,
+      objectKey,
+      sha256,
+    })),
+  );
   await tx.insert(secrets).values(values);
   await tx.insert(secretVersions).values(versions);
   await tx.insert(versionObjects).values(objects);
@@ -204,15 +284,26 @@ async function readLabelBytes(tx: Tx, { accountId }: Pick<OwnSecrets, "accountId
 }
 
 /**
- * The oldest kept versions that go when one more is written, so that no more than `former` are kept beside it. A version
- * that was replaced less than 30 days ago never does: somebody who can write, or a program gone wrong, could otherwise
- * press everything out that was there before.
+ * The oldest kept versions that go when one more is written, so that no more than `former` are kept
+ * beside it. A version that was replaced less than 30 days ago never does: somebody who can write,
+ * or a program gone wrong, could otherwise press everything out that was there before.
  *
- * @throws Problem `too_many_versions` when there is no room: the person removes some by a signed change.
+ * @throws Problem `too_many_versions` when there is no room: the person removes some by a signed
+ *   change.
  */
-export async function versionsThatGiveWay(tx: Tx, { accountId }: OwnSecrets, id: string, former: number, now: Date): Promise<number[]> {
+export async function versionsThatGiveWay(
+  tx: Tx,
+  { accountId }: OwnSecrets,
+  id: string,
+  former: number,
+  now: Date,
+): Promise<number[]> {
   const rows = await tx
-    .select({ version: secretVersions.version, createdAt: secretVersions.createdAt, droppedAt: secretVersions.droppedAt })
+    .select({
+      version: secretVersions.version,
+      createdAt: secretVersions.createdAt,
+      droppedAt: secretVersions.droppedAt,
+    })
     .from(secretVersions)
     .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
     .orderBy(asc(secretVersions.version));
@@ -220,25 +311,42 @@ export async function versionsThatGiveWay(tx: Tx, { accountId }: OwnSecrets, id:
   const giving = kept.slice(0, Math.max(0, kept.length - former)).map(({ version }) => version);
   const replacedAt = new Map(rows.map(({ version, createdAt }) => [version - 1, createdAt]));
   const since = new Date(now.getTime() - formerVersionDays * 86_400_000);
-  if (giving.some((version) => (replacedAt.get(version) ?? now) > since)) throw new Problem("too_many_versions", { members: { limit: former } });
+  if (giving.some((version) => (replacedAt.get(version) ?? now) > since))
+    throw new Problem("too_many_versions", { members: { limit: former } });
   return giving;
 }
 
 /**
- * Drops content and ticket of these versions of these secrets, of all versions when none are named. Shares of them end first.
- * Their lines stay, and their objects go after the commit.
+ * Drops content and ticket of these versions of these secrets, of all versions when none are named.
+ * Shares of them end first. Their lines stay, and their objects go after the commit.
  *
  * @returns the bytes that became free.
  */
-export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[], now: Date, numbers?: readonly number[]): Promise<number> {
+export async function dropVersions(
+  tx: Tx,
+  { accountId }: OwnSecrets,
+  ids: readonly string[],
+  now: Date,
+  numbers?: readonly number[],
+): Promise<number> {
   const ofThese = (table: typeof secretVersions | typeof versionObjects) =>
-    and(eq(table.accountId, accountId), inArray(table.secretId, [...ids]), numbers === undefined ? undefined : inArray(table.version, [...numbers]));
+    and(
+      eq(table.accountId, accountId),
+      inArray(table.secretId, [...ids]),
+      numbers === undefined ? undefined : inArray(table.version, [...numbers]),
+    );
   const kept = and(ofThese(secretVersions), isNull(secretVersions.droppedAt));
-  const going = await tx.select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) }).from(secretVersions).where(kept);
+  const going = await tx
+    .select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) })
+    .from(secretVersions)
+    .where(kept);
   if (going.length === 0) return 0;
   const freed = await endSharesOf(tx, accountId, ids, now, numbers);
   await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(kept);
-  const objects = await tx.delete(versionObjects).where(ofThese(versionObjects)).returning({ objectKey: versionObjects.objectKey });
+  const objects = await tx
+    .delete(versionObjects)
+    .where(ofThese(versionObjects))
+    .returning({ objectKey: versionObjects.objectKey });
   await discard(
     tx,
     accountId,
@@ -248,10 +356,15 @@ export async function dropVersions(tx: Tx, { accountId }: OwnSecrets, ids: reado
   return going.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freed);
 }
 
-/** Deletes all versions of secrets that go for good, lines included. @returns the bytes that became free. */
+/**
+ * Deletes all versions of secrets that go for good, lines included. @returns the bytes that became
+ * free.
+ */
 export async function deleteVersions(tx: Tx, own: OwnSecrets, ids: readonly string[], now: Date): Promise<number> {
   const freed = await dropVersions(tx, own, ids, now);
-  await tx.delete(secretVersions).where(and(eq(secretVersions.accountId, own.accountId), inArray(secretVersions.secretId, [...ids])));
+  await tx
+    .delete(secretVersions)
+    .where(and(eq(secretVersions.accountId, own.accountId), inArray(secretVersions.secretId, [...ids])));
   return freed;
 }
 
@@ -274,14 +387,31 @@ export async function writeLabel(
     .set({ label, updatedAt: now, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   if (ticket === null) return grown;
-  const present = and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id), eq(secretVersions.version, version), isNull(secretVersions.droppedAt));
-  const [before] = await tx.select({ bytes: octetLength(secretVersions.ticket) }).from(secretVersions).where(present);
+  const present = and(
+    eq(secretVersions.accountId, accountId),
+    eq(secretVersions.secretId, id),
+    eq(secretVersions.version, version),
+    isNull(secretVersions.droppedAt),
+  );
+  const [before] = await tx
+    .select({ bytes: octetLength(secretVersions.ticket) })
+    .from(secretVersions)
+    .where(present);
   if (before === undefined) throw new Problem("content_gone");
-  await tx.update(secretVersions).set({ ticket, ticketSha256: sha256(ticket) }).where(present);
+  await tx
+    .update(secretVersions)
+    .set({ ticket, ticketSha256: sha256(ticket) })
+    .where(present);
   return grown + ticket.length - before.bytes;
 }
 
-export async function writeTrashed(tx: Tx, { accountId }: OwnSecrets, id: string, deletedAt: Date, change: number): Promise<void> {
+export async function writeTrashed(
+  tx: Tx,
+  { accountId }: OwnSecrets,
+  id: string,
+  deletedAt: Date,
+  change: number,
+): Promise<void> {
   await tx
     .update(secrets)
     .set({ deletedAt, change })
@@ -295,7 +425,13 @@ export async function writeRestored(tx: Tx, { accountId }: OwnSecrets, id: strin
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
-export async function writeFavorite(tx: Tx, { accountId }: OwnSecrets, id: string, favorite: boolean, change: number): Promise<void> {
+export async function writeFavorite(
+  tx: Tx,
+  { accountId }: OwnSecrets,
+  id: string,
+  favorite: boolean,
+  change: number,
+): Promise<void> {
   await tx
     .update(secrets)
     .set({ favorite, change })

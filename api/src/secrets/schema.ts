@@ -1,23 +1,56 @@
-import { GetSecret, Id, ListQuery, SecretContent, SecretPage, SecretStored, SecretVersions, SetFavorite, SecretsStored, StoredSecret, StoreSecret, StoreSecrets } from "@relicario/shared/api";
+import {
+  GetSecret,
+  Id,
+  ListQuery,
+  SecretContent,
+  SecretPage,
+  SecretStored,
+  SecretVersions,
+  SetFavorite,
+  SecretsStored,
+  StoredSecret,
+  StoreSecret,
+  StoreSecrets,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
 
 export const secretSchemas = {
-  list: { summary: "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed", querystring: ListQuery, response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") } },
+  list: {
+    summary:
+      "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed",
+    querystring: ListQuery,
+    response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
+  },
   store: {
     summary: "A new secret or version, a new label or ticket, or a restore from the trash",
     body: StoreSecret,
     response: answers(SecretStored),
   },
-  batch: { summary: "New small secrets with one keyring change, all of them or none", body: StoreSecrets, response: answers(SecretsStored) },
-  trash: { summary: "To the trash, for 30 days", params: z.strictObject({ secret_db_id: Id }), response: answers(StoredSecret) },
+  batch: {
+    summary: "New small secrets with one keyring change, all of them or none",
+    body: StoreSecrets,
+    response: answers(SecretsStored),
+  },
+  trash: {
+    summary: "To the trash, for 30 days",
+    params: z.strictObject({ secret_db_id: Id }),
+    response: answers(StoredSecret),
+  },
   get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
-  versions: { summary: "One line for every version that there ever was, its content kept or dropped", params: z.strictObject({ secret_db_id: Id }), response: answers(SecretVersions) },
+  versions: {
+    summary: "One line for every version that there ever was, its content kept or dropped",
+    params: z.strictObject({ secret_db_id: Id }),
+    response: answers(SecretVersions),
+  },
   stream: {
     summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
     body: GetSecret,
-    response: { ...answers(z.unknown().describe("the sealed content")), 206: z.unknown().describe("the range that was asked for") },
+    response: {
+      ...answers(z.unknown().describe("the sealed content")),
+      206: z.unknown().describe("the range that was asked for"),
+    },
   },
   favorite: { summary: "Sets or takes away the star", body: SetFavorite, response: answers(StoredSecret) },
 };

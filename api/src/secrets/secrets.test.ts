@@ -3,12 +3,29 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 
-import { maxJsonBodyBytes, maxLabelLength, maxPurgedIds, maxSmallSecretBytes, SecretContent, SecretPage, StoredSecret, type StoreSecret } from "@relicario/shared/api";
+import {
+  maxJsonBodyBytes,
+  maxLabelLength,
+  maxPurgedIds,
+  maxSmallSecretBytes,
+  SecretContent,
+  SecretPage,
+  StoredSecret,
+  type StoreSecret,
+} from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { looseObjects, purgedSecrets, secrets, versionObjects } from "../db/schema.ts";
-import { buildChange, buildLabel, buildSecret, buildJwe, confirm, type Person, type SecretCall } from "../testing/person.ts";
+import {
+  buildChange,
+  buildLabel,
+  buildSecret,
+  buildJwe,
+  confirm,
+  type Person,
+  type SecretCall,
+} from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
 import { maxPageBytes } from "./listing.ts";
@@ -19,7 +36,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const store = (person: Person, body: unknown): Promise<Answer> => service.call("POST", "/secrets/store", person.token, { body });
+const store = (person: Person, body: unknown): Promise<Answer> =>
+  service.call("POST", "/secrets/store", person.token, { body });
 
 /** Stores a secret and takes the answer over. */
 const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
@@ -34,7 +52,13 @@ const list = async (person: Person, query = ""): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
 
 const read = async (person: Person, id: string, version?: number): Promise<SecretContent> =>
-  SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...(version === undefined ? {} : { version }) } })).body);
+  SecretContent.parse(
+    (
+      await service.call("POST", "/secrets/store/get-secret", person.token, {
+        body: { secret_db_id: id, ...(version === undefined ? {} : { version }) },
+      })
+    ).body,
+  );
 
 /** Files of one account in the object folder. */
 const objectsOf = async (person: Person): Promise<string[]> =>
@@ -54,7 +78,10 @@ describe("POST /secrets/store with content", () => {
   it("keeps the first secret together with the first keyring", async () => {
     const person = await service.signIn();
     const { body, content } = buildSecret(person);
-    expect(await store(person, body)).toMatchObject({ status: 200, body: { secret_db_id: body.secret_db_id, version: 1, state_rev: 1 } });
+    expect(await store(person, body)).toMatchObject({
+      status: 200,
+      body: { secret_db_id: body.secret_db_id, version: 1, state_rev: 1 },
+    });
     expect(await list(person)).toMatchObject({
       total: 1,
       state_rev: 1,
@@ -63,7 +90,13 @@ describe("POST /secrets/store with content", () => {
       secrets: [{ secret_db_id: body.secret_db_id, version: 1, favorite: false, label: body.label, size: 700 }],
     });
     const got = await read(person, body.secret_db_id);
-    expect(got).toMatchObject({ version: 1, ticket: body.ticket, label: body.label, content: content.toString("base64url"), versions: [{ version: 1, size: 700 }] });
+    expect(got).toMatchObject({
+      version: 1,
+      ticket: body.ticket,
+      label: body.label,
+      content: content.toString("base64url"),
+      versions: [{ version: 1, size: 700 }],
+    });
   });
 
   it("keeps a new version and the one before", async () => {
@@ -71,8 +104,17 @@ describe("POST /secrets/store with content", () => {
     const first = await keep(person);
     const id = first.body.secret_db_id;
     const second = await keep(person, { id, base: 1, bytes: 300 });
-    expect(await read(person, id)).toMatchObject({ version: 2, ticket: second.body.ticket, content: second.content.toString("base64url"), label: second.body.label });
-    expect(await read(person, id, 1)).toMatchObject({ version: 1, ticket: first.body.ticket, content: first.content.toString("base64url") });
+    expect(await read(person, id)).toMatchObject({
+      version: 2,
+      ticket: second.body.ticket,
+      content: second.content.toString("base64url"),
+      label: second.body.label,
+    });
+    expect(await read(person, id, 1)).toMatchObject({
+      version: 1,
+      ticket: first.body.ticket,
+      content: first.content.toString("base64url"),
+    });
     expect((await read(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
     expect(await list(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
   });
@@ -83,21 +125,30 @@ describe("POST /secrets/store with content", () => {
     expect((await read(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
     const larger = buildSecret(person, { bytes: maxSmallSecretBytes + 1 });
     expect(await store(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    expect(await store(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+    expect(await store(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({
+      status: 413,
+      body: { code: "payload_too_large" },
+    });
   });
 
   it("answers the same call once more as the first time, and keeps one object", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     const answers = await Promise.all([1, 2, 3, 4].map(() => store(person, body)));
-    expect(answers.map(({ body: answer }) => answer)).toEqual(Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }));
+    expect(answers.map(({ body: answer }) => answer)).toEqual(
+      Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }),
+    );
     expect(await list(person)).toMatchObject({ total: 1, changes: 1 });
     expect(await objectsOf(person)).toHaveLength(1);
 
     confirm(person, body.keyring);
     const next = buildSecret(person, { id: body.secret_db_id, base: 1 });
-    for (let count = 0; count < 2; count++) expect(await store(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
-    expect(await service.call("PUT", "/user/keyring", person.token, { body: next.body.keyring })).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    for (let count = 0; count < 2; count++)
+      expect(await store(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
+    expect(await service.call("PUT", "/user/keyring", person.token, { body: next.body.keyring })).toMatchObject({
+      status: 200,
+      body: { state_rev: 2 },
+    });
   });
 
   it("never answers as the first time when the change comes with other contents", async () => {
@@ -105,7 +156,10 @@ describe("POST /secrets/store with content", () => {
     const { body } = buildSecret(person);
     await store(person, body);
     const other = { ...body, content: randomBytes(50).toString("base64url") };
-    expect(await store(person, other)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 1 } } });
+    expect(await store(person, other)).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict", keyring: { state_rev: 1 } },
+    });
     expect((await read(person, body.secret_db_id)).content).toBe(body.content);
   });
 
@@ -125,9 +179,15 @@ describe("POST /secrets/store with content", () => {
     const id = body.secret_db_id;
     const stale = buildSecret(person, { id, base: 1 }); // another device, at the same state
     const winner = await keep(person, { id, base: 1 });
-    expect(await store(person, stale.body)).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
+    expect(await store(person, stale.body)).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 2 },
+    });
     const staleState = buildSecret({ ...person, stateRev: 1 }, { id, base: 2 });
-    expect(await store(person, staleState.body)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 2 } } });
+    expect(await store(person, staleState.body)).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict", keyring: { state_rev: 2 } },
+    });
     expect((await read(person, id)).content).toBe(winner.content.toString("base64url"));
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(2);
@@ -139,7 +199,10 @@ describe("POST /secrets/store with content", () => {
     const calls = [buildSecret(one), buildSecret(two)];
     const answers = await Promise.all(calls.map(({ body }) => store(one, body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: "state_conflict", keyring: { state_rev: 1 } });
+    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+      code: "state_conflict",
+      keyring: { state_rev: 1 },
+    });
     expect(await list(one)).toMatchObject({ total: 1, state_rev: 1 });
     expect(await objectsOf(one)).toHaveLength(1);
   });
@@ -160,8 +223,16 @@ describe("POST /secrets/store with content", () => {
     ["another version", (person, id) => buildLabel(person, id, 2)],
     ["another epoch", (person, id) => buildLabel(person, id, 1, 1, 2)],
     ["another account", (person, id) => buildLabel({ ...person, userId: uuidv7() }, id, 1)],
-    ["another kind of document", (person, id) => buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1, rev: 1 })],
-    ["no rev", (person, id) => buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1 })],
+    [
+      "another kind of document",
+      (person, id) =>
+        buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1, rev: 1 }),
+    ],
+    [
+      "no rev",
+      (person, id) =>
+        buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: 1, secret_id: id, version: 1 }),
+    ],
   ])("refuses a label whose header names %s", async (_, label) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
@@ -189,10 +260,16 @@ describe("POST /secrets/store with content", () => {
   it("stops at the vendor's quota", async () => {
     const person = await service.signIn(undefined, "second"); // 100,000 bytes
     await keep(person, { bytes: 60_000 });
-    expect(await store(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await store(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({
+      status: 413,
+      body: { code: "quota_exceeded" },
+    });
     await keep(person, { bytes: 20_000 });
     expect(await contentsOf(service, person)).toBe(80_000);
-    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ storage_quota: 100_000, secrets: 2 });
+    expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({
+      storage_quota: 100_000,
+      secrets: 2,
+    });
   });
 });
 
@@ -202,7 +279,10 @@ describe("POST /secrets/store with a label", () => {
     const { body } = await keep(person);
     const id = body.secret_db_id;
     const renamed = relabelled(person, id);
-    expect(await store(person, renamed)).toMatchObject({ status: 200, body: { secret_db_id: id, version: 1, state_rev: 2 } });
+    expect(await store(person, renamed)).toMatchObject({
+      status: 200,
+      body: { secret_db_id: id, version: 1, state_rev: 2 },
+    });
     expect(await read(person, id)).toMatchObject({ version: 1, label: renamed.label, ticket: body.ticket });
     confirm(person, renamed.keyring);
     const ticket = randomBytes(100).toString("base64url");
@@ -217,8 +297,14 @@ describe("POST /secrets/store with a label", () => {
     const person = await service.signIn();
     const { body } = await keep(person);
     await keep(person, { id: body.secret_db_id, base: 1 });
-    expect(await store(person, relabelled(person, body.secret_db_id, 1))).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
-    expect(await store(person, relabelled(person, uuidv7(), 1))).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await store(person, relabelled(person, body.secret_db_id, 1))).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 2 },
+    });
+    expect(await store(person, relabelled(person, uuidv7(), 1))).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
   });
 });
 
@@ -231,9 +317,17 @@ describe("the trash", () => {
     const first = StoredSecret.parse((await trash()).body);
     expect(first.deleted_at).toBeDefined();
     expect((await trash()).body).toEqual(first);
-    expect(await list(person)).toMatchObject({ total: 1, changes: 2, state_rev: 1, secrets: [{ deleted_at: first.deleted_at }] });
+    expect(await list(person)).toMatchObject({
+      total: 1,
+      changes: 2,
+      state_rev: 1,
+      secrets: [{ deleted_at: first.deleted_at }],
+    });
     for (let count = 0; count < 2; count++) {
-      expect(await store(person, { secret_db_id: id, restore: true })).toMatchObject({ status: 200, body: { secret_db_id: id, version: 1, state_rev: 1 } });
+      expect(await store(person, { secret_db_id: id, restore: true })).toMatchObject({
+        status: 200,
+        body: { secret_db_id: id, version: 1, state_rev: 1 },
+      });
     }
     const after = await list(person);
     expect(after.changes).toBe(3);
@@ -248,7 +342,8 @@ describe("PATCH /secrets/favorite", () => {
   it("sets the star once, whatever the number of calls", async () => {
     const person = await service.signIn();
     const { body } = await keep(person);
-    const star = (favorite: boolean) => service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite } });
+    const star = (favorite: boolean) =>
+      service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite } });
     for (const favorite of [true, true, false]) expect((await star(favorite)).body).toMatchObject({ favorite });
     expect(await list(person)).toMatchObject({ changes: 3 });
   });
@@ -278,10 +373,19 @@ describe("GET /secrets/store", () => {
     const person = await service.signIn();
     const ids = Array.from({ length: 200 }, () => uuidv7());
     await service.app.services.db.insert(secrets).values(
-      ids.map((id) => ({ accountId: person.userId, id, version: 1, label: `a..a.${"a".repeat(maxLabelLength - 7)}.a`, size: 1, createdAt: new Date(), updatedAt: new Date(), change: 1 })),
+      ids.map((id) => ({
+        accountId: person.userId,
+        id,
+        version: 1,
+        label: `a..a.${"a".repeat(maxLabelLength - 7)}.a`,
+        size: 1,
+        createdAt: new Date(),
+        updatedAt: new Date(),
+        change: 1,
+      })),
     );
     const seen: string[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
+    for (let cursor: string | null = ""; cursor !== null;) {
       const page: SecretPage = await list(person, cursor === "" ? "" : `?cursor=${cursor}`);
       const bytes = page.secrets.reduce((sum, { label }) => sum + label.length, 0);
       expect(bytes).toBeLessThanOrEqual(maxPageBytes);
@@ -296,7 +400,11 @@ describe("GET /secrets/store", () => {
     const person = await service.signIn();
     for (let count = 0; count < 6; count++) await keep(person, { bytes: 5_000 });
     const ask = (encodings: string) =>
-      service.app.http.inject({ method: "GET", url: "/secrets/store", headers: { authorization: `Bearer ${person.token}`, "accept-encoding": encodings } });
+      service.app.http.inject({
+        method: "GET",
+        url: "/secrets/store",
+        headers: { authorization: `Bearer ${person.token}`, "accept-encoding": encodings },
+      });
     const plain = await ask("identity");
     const packed = await ask("gzip, br, zstd");
     expect([plain.headers["content-encoding"], packed.headers["content-encoding"]]).toEqual([undefined, "zstd"]);
@@ -321,8 +429,14 @@ describe("GET /secrets/store", () => {
     expect(await list(person, `?since=${String(changes)}`)).toMatchObject({ secrets: [], purged: [], total: 2 });
     await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: first, favorite: true } });
     const changed = await list(person, `?since=${String(changes)}`);
-    expect(changed).toMatchObject({ secrets: [{ secret_db_id: first, favorite: true }], changes: changes + 1, total: 2 });
-    expect((await list(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([first, second].sort());
+    expect(changed).toMatchObject({
+      secrets: [{ secret_db_id: first, favorite: true }],
+      changes: changes + 1,
+      total: 2,
+    });
+    expect((await list(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual(
+      [first, second].sort(),
+    );
   });
 
   it("names with since what went for good, and nothing when that is too much for an answer", async () => {
@@ -330,7 +444,9 @@ describe("GET /secrets/store", () => {
     await keep(person);
     const { changes } = await list(person);
     const add = (numbers: readonly number[]) =>
-      service.app.services.db.insert(purgedSecrets).values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), change: changes + number })));
+      service.app.services.db
+        .insert(purgedSecrets)
+        .values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), change: changes + number })));
     await add(Array.from({ length: maxPurgedIds }, (_, index) => index + 1));
     expect((await list(person, `?since=${String(changes)}`)).purged).toHaveLength(maxPurgedIds);
     await add([maxPurgedIds + 1]);
@@ -341,10 +457,13 @@ describe("GET /secrets/store", () => {
   it("answers 304 until a row or the state changes", async () => {
     const person = await service.signIn();
     const { body } = await keep(person);
-    const ask = (etag: string) => service.call("GET", "/secrets/store", person.token, { headers: { "if-none-match": etag } });
+    const ask = (etag: string) =>
+      service.call("GET", "/secrets/store", person.token, { headers: { "if-none-match": etag } });
     const tag = String((await ask('"none"')).headers["etag"]);
     expect(await ask(tag)).toMatchObject({ status: 304, text: "" });
-    await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite: true } });
+    await service.call("PATCH", "/secrets/favorite", person.token, {
+      body: { secret_db_id: body.secret_db_id, favorite: true },
+    });
     const next = await ask(tag);
     expect(next.status).toBe(200);
     await service.call("PUT", "/user/keyring", person.token, { body: buildChange(person) });
@@ -359,12 +478,30 @@ describe("POST /secrets/store/get-secret", () => {
     const id = first.body.secret_db_id;
     const second = buildSecret(person, { id, base: 1 });
     expect(await store(person, second.body)).toMatchObject({ status: 200 });
-    const ask = (more: object) => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...more } });
+    const ask = (more: object) =>
+      service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...more } });
     const { label } = second.body;
-    expect(await ask({})).toMatchObject({ status: 200, body: { version: 2, content: second.body.content, ticket: second.body.ticket, label, versions: [{ version: 2, size: 700 }, { version: 1, size: 700 }] } });
-    expect(await ask({ version: 1 })).toMatchObject({ status: 200, body: { version: 1, content: first.body.content, ticket: first.body.ticket, label } });
+    expect(await ask({})).toMatchObject({
+      status: 200,
+      body: {
+        version: 2,
+        content: second.body.content,
+        ticket: second.body.ticket,
+        label,
+        versions: [
+          { version: 2, size: 700 },
+          { version: 1, size: 700 },
+        ],
+      },
+    });
+    expect(await ask({ version: 1 })).toMatchObject({
+      status: 200,
+      body: { version: 1, content: first.body.content, ticket: first.body.ticket, label },
+    });
     const stranger = await service.signIn();
-    expect(await service.call("POST", "/secrets/store/get-secret", stranger.token, { body: { secret_db_id: id } })).toMatchObject({ status: 404 });
+    expect(
+      await service.call("POST", "/secrets/store/get-secret", stranger.token, { body: { secret_db_id: id } }),
+    ).toMatchObject({ status: 404 });
   });
 
   it("never gives bytes other than those that were kept", async () => {
@@ -376,8 +513,12 @@ describe("POST /secrets/store/get-secret", () => {
       .from(versionObjects)
       .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.secretId, id)));
     await writeFile(join(service.objectsFolder, String(row?.objectKey)), randomBytes(700));
-    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).toMatchObject({ status: 500, body: { code: "internal_error" } });
-    expect(await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } })).toMatchObject({ status: 404 });
+    expect(
+      await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } }),
+    ).toMatchObject({ status: 500, body: { code: "internal_error" } });
+    expect(
+      await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, version: 2 } }),
+    ).toMatchObject({ status: 404 });
   });
 });
 
@@ -392,7 +533,10 @@ describe("objects", () => {
     await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(3);
-    await db.update(looseObjects).set({ dueAt: new Date(Date.now() - 1) }).where(and(eq(looseObjects.accountId, person.userId), eq(looseObjects.objectKey, objectKey)));
+    await db
+      .update(looseObjects)
+      .set({ dueAt: new Date(Date.now() - 1) })
+      .where(and(eq(looseObjects.accountId, person.userId), eq(looseObjects.objectKey, objectKey)));
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(1);
     expect((await read(person, body.secret_db_id)).content).toBe(body.content);

@@ -8,7 +8,10 @@ import { hasHeader } from "../keyring/sealed-header.ts";
 import type { OwnSecrets } from "./policy.ts";
 import { findSecret, isTaken } from "./queries.ts";
 
-/* What every call does that goes with a secret and carries a keyring change; see [Note: Keyring changes]. */
+/*
+ * What every call does that goes with a secret and carries a keyring change; see [Note: Keyring
+ * changes].
+ */
 
 export interface Begun {
   readonly stored: KeyringRow | null;
@@ -26,11 +29,18 @@ export async function begin(tx: Tx, own: OwnSecrets, call: Call): Promise<Begun>
 }
 
 /**
- * What the transaction will refuse anyway, before something costly is done for it; what holds now may not hold then.
+ * What the transaction will refuse anyway, before something costly is done for it; what holds now
+ * may not hold then.
  *
  * @throws Problem as {@link refuseConflicts} and {@link checkCall}
  */
-export async function refuseEarly(db: Db, own: OwnSecrets, call: Call, secret: GoesWith, base: number | undefined): Promise<void> {
+export async function refuseEarly(
+  db: Db,
+  own: OwnSecrets,
+  call: Call,
+  secret: GoesWith,
+  base: number | undefined,
+): Promise<void> {
   const stored = await readKeyring(db, own);
   if (repeatOf(stored, call) !== null) return;
   await refuseConflicts(db, own, secret.secretId, base);
@@ -43,11 +53,18 @@ export function versionAfter(base: number | undefined): number {
 }
 
 /**
- * Looked at before `state_conflict`: what the person has to decide comes before what the device settles alone.
+ * Looked at before `state_conflict`: what the person has to decide comes before what the device
+ * settles alone.
  *
- * @throws Problem `id_taken`, `not_found`, `version_conflict` (with the present one as the member `version`)
+ * @throws Problem `id_taken`, `not_found`, `version_conflict` (with the present one as the member
+ *   `version`)
  */
-export async function refuseConflicts(tx: Db | Tx, own: OwnSecrets, id: string, base: number | undefined): Promise<void> {
+export async function refuseConflicts(
+  tx: Db | Tx,
+  own: OwnSecrets,
+  id: string,
+  base: number | undefined,
+): Promise<void> {
   if (base === undefined) {
     if (await isTaken(tx, own, id)) throw new Problem("id_taken");
     return;
@@ -58,7 +75,15 @@ export async function refuseConflicts(tx: Db | Tx, own: OwnSecrets, id: string, 
 }
 
 /** A label that names another account, secret or version could never be opened again. */
-export function checkLabel({ accountId }: OwnSecrets, { key_epoch }: KeyringChange, label: string, id: string, version: number): void {
-  const fits = hasHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch, secret_id: id, version }, ["rev"]);
+export function checkLabel(
+  { accountId }: OwnSecrets,
+  { key_epoch }: KeyringChange,
+  label: string,
+  id: string,
+  version: number,
+): void {
+  const fits = hasHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch, secret_id: id, version }, [
+    "rev",
+  ]);
   if (!fits) throw new Problem("keyring_change_invalid", { detail: "the label's header does not fit" });
 }

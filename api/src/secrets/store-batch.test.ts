@@ -12,15 +12,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const store = (person: Person, body: unknown): Promise<Answer> => service.call("POST", "/secrets/store/batch", person.token, { body });
+const store = (person: Person, body: unknown): Promise<Answer> =>
+  service.call("POST", "/secrets/store/batch", person.token, { body });
 
-const list = async (person: Person, query = ""): Promise<SecretPage> => SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
+const list = async (person: Person, query = ""): Promise<SecretPage> =>
+  SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
 
-const read = async (person: Person, id: string): Promise<SecretContent> => SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body);
+const read = async (person: Person, id: string): Promise<SecretContent> =>
+  SecretContent.parse(
+    (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body,
+  );
 
 /** Files of one account in the object folder. */
 const objectsOf = async (person: Person): Promise<number> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile()).length;
+  (
+    await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => [])
+  ).filter((entry) => entry.isFile()).length;
 
 /** Somebody who has a secret already. */
 const keeper = async (): Promise<Person> => {
@@ -39,8 +46,14 @@ describe("POST /secrets/store/batch", () => {
     const { total, secrets, state_rev: stateRev } = await list(person);
     expect([total, stateRev]).toEqual([maxBatchSecrets + 1, 2]);
     for (const sent of [body.secrets[0], body.secrets[99]]) {
-      expect(secrets).toContainEqual(expect.objectContaining({ secret_db_id: sent?.secret_db_id, version: 1, label: sent?.label }));
-      expect(await read(person, sent?.secret_db_id ?? "")).toMatchObject({ version: 1, ticket: sent?.ticket, content: sent?.content });
+      expect(secrets).toContainEqual(
+        expect.objectContaining({ secret_db_id: sent?.secret_db_id, version: 1, label: sent?.label }),
+      );
+      expect(await read(person, sent?.secret_db_id ?? "")).toMatchObject({
+        version: 1,
+        ticket: sent?.ticket,
+        content: sent?.content,
+      });
     }
   });
 
@@ -68,34 +81,66 @@ describe("POST /secrets/store/batch", () => {
 
   it("counts what it keeps", async () => {
     const person = await keeper();
-    const used = async () => ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
+    const used = async () =>
+      ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
     const before = await used();
     const body = buildBatch(person, 2);
     await store(person, body);
-    const sent = body.secrets.flatMap(({ label, ticket, content }) => [label.length, Buffer.from(ticket, "base64url").length, Buffer.from(content, "base64url").length]);
+    const sent = body.secrets.flatMap(({ label, ticket, content }) => [
+      label.length,
+      Buffer.from(ticket, "base64url").length,
+      Buffer.from(content, "base64url").length,
+    ]);
     expect((await used()) - before).toBeGreaterThanOrEqual(sent.reduce((sum, bytes) => sum + bytes, 0));
   });
 
   describe("keeps nothing of it", () => {
     const refused: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
-      "when one id is taken": ["id_taken", async (person) => {
-        const { secrets: [known] } = await list(person);
-        const body = buildBatch(person, 2);
-        const id = known?.secret_db_id ?? "";
-        return { ...body, secrets: [body.secrets[0], { ...body.secrets[1], secret_db_id: id, label: buildLabel(person, id, 1) }] };
-      }],
-      "when one id stands there twice": ["validation_error", async (person) => {
-        const body = buildBatch(person, 1);
-        return Promise.resolve({ ...body, secrets: [...body.secrets, ...body.secrets] });
-      }],
-      "when one label is another secret's": ["keyring_change_invalid", async (person) => {
-        const body = buildBatch(person, 2);
-        return Promise.resolve({ ...body, secrets: [body.secrets[0], { ...body.secrets[1], label: body.secrets[0]?.label }] });
-      }],
-      "when they are too many": ["validation_error", async (person) => Promise.resolve(buildBatch(person, maxBatchSecrets + 1))],
+      "when one id is taken": [
+        "id_taken",
+        async (person) => {
+          const {
+            secrets: [known],
+          } = await list(person);
+          const body = buildBatch(person, 2);
+          const id = known?.secret_db_id ?? "";
+          return {
+            ...body,
+            secrets: [body.secrets[0], { ...body.secrets[1], secret_db_id: id, label: buildLabel(person, id, 1) }],
+          };
+        },
+      ],
+      "when one id stands there twice": [
+        "validation_error",
+        async (person) => {
+          const body = buildBatch(person, 1);
+          return Promise.resolve({ ...body, secrets: [...body.secrets, ...body.secrets] });
+        },
+      ],
+      "when one label is another secret's": [
+        "keyring_change_invalid",
+        async (person) => {
+          const body = buildBatch(person, 2);
+          return Promise.resolve({
+            ...body,
+            secrets: [body.secrets[0], { ...body.secrets[1], label: body.secrets[0]?.label }],
+          });
+        },
+      ],
+      "when they are too many": [
+        "validation_error",
+        async (person) => Promise.resolve(buildBatch(person, maxBatchSecrets + 1)),
+      ],
       "when there are none": ["validation_error", async (person) => Promise.resolve(buildBatch(person, 0))],
-      "when another device wrote meanwhile": ["state_conflict", async (person) => Promise.resolve(buildBatch({ ...person, stateRev: 5 }, 2))],
-      "when its signature is another's": ["keyring_change_invalid", async (person) => Promise.resolve(buildBatch({ ...person, signingKey: (await service.signIn()).signingKey }, 2))],
+      "when another device wrote meanwhile": [
+        "state_conflict",
+        async (person) => Promise.resolve(buildBatch({ ...person, stateRev: 5 }, 2)),
+      ],
+      "when its signature is another's": [
+        "keyring_change_invalid",
+        async (person) =>
+          Promise.resolve(buildBatch({ ...person, signingKey: (await service.signIn()).signingKey }, 2)),
+      ],
     };
     it.each(Object.keys(refused))("%s", async (name) => {
       const person = await keeper();

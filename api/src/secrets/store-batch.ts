@@ -15,8 +15,16 @@ import { begin, checkLabel } from "./signed-call.ts";
 /** Objects that are put at the same time. */
 const putsAtOnce = 8;
 
-/** New secrets with one keyring change, all of them or none: [Note: Objects and rows] and [Note: Keyring changes] as for one secret. */
-export async function storeBatch(services: Services, own: OwnSecrets, { keyring, ...rest }: StoreSecrets, when: Circumstances): Promise<SecretsStored> {
+/**
+ * New secrets with one keyring change, all of them or none: [Note: Objects and rows] and [Note:
+ * Keyring changes] as for one secret.
+ */
+export async function storeBatch(
+  services: Services,
+  own: OwnSecrets,
+  { keyring, ...rest }: StoreSecrets,
+  when: Circumstances,
+): Promise<SecretsStored> {
   const { db, objects } = services;
   const { now } = when;
   const vendor = services.vendors.require(own.vendorId);
@@ -33,23 +41,47 @@ export async function storeBatch(services: Services, own: OwnSecrets, { keyring,
   await announceAll(db, own.accountId, keys, now);
   try {
     for (let start = 0; start < contents.length; start += putsAtOnce) {
-      await Promise.all(contents.slice(start, start + putsAtOnce).map(({ objectKey, bytes }) => objects.put(objectKey, bytes)));
+      await Promise.all(
+        contents.slice(start, start + putsAtOnce).map(({ objectKey, bytes }) => objects.put(objectKey, bytes)),
+      );
     }
-    const answer = await changeAccount(services, own.accountId, async (tx, account): Promise<{ stored: SecretsStored; published: boolean }> => {
-      const { stored, repeated } = await begin(tx, own, call);
-      if (repeated !== null) return { stored: { state_rev: repeated.state_rev }, published: false };
-      await refuseTaken(tx, own, contents.map(({ row }) => row.id));
-      await refuseExcess(tx, vendor, own, account, sizes, contents.length);
-      const added = await applyChange(tx, account, stored, call, { secretId: first.id, version: first.version }, services, when);
-      await publishAll(tx, own.accountId, keys);
-      const more = await writeNew(tx, own, contents.map(({ row }) => row), { change: await nextChange(tx, own.accountId), now });
-      await countStored(tx, vendor, account, added + more + sizes.reduce((sum, size) => sum + size, 0));
-      return { stored: { state_rev: keyring.state_rev }, published: true };
-    });
+    const answer = await changeAccount(
+      services,
+      own.accountId,
+      async (tx, account): Promise<{ stored: SecretsStored; published: boolean }> => {
+        const { stored, repeated } = await begin(tx, own, call);
+        if (repeated !== null) return { stored: { state_rev: repeated.state_rev }, published: false };
+        await refuseTaken(
+          tx,
+          own,
+          contents.map(({ row }) => row.id),
+        );
+        await refuseExcess(tx, vendor, own, account, sizes, contents.length);
+        const added = await applyChange(
+          tx,
+          account,
+          stored,
+          call,
+          { secretId: first.id, version: first.version },
+          services,
+          when,
+        );
+        await publishAll(tx, own.accountId, keys);
+        const more = await writeNew(
+          tx,
+          own,
+          contents.map(({ row }) => row),
+          { change: await nextChange(tx, own.accountId), now },
+        );
+        await countStored(tx, vendor, account, added + more + sizes.reduce((sum, size) => sum + size, 0));
+        return { stored: { state_rev: keyring.state_rev }, published: true };
+      },
+    );
     if (!answer.published) await abandonAll();
     return answer.stored;
   } catch (error) {
-    if (error instanceof Problem) await abandonAll(); // after any other failure the commit may have taken place, its answer lost
+    // after any other failure the commit may have taken place, its answer lost
+    if (error instanceof Problem) await abandonAll();
     throw error;
   }
 }
@@ -67,5 +99,9 @@ function contentOf({ accountId }: OwnSecrets, { secret_db_id: id, label, ticket,
   const version = 1;
   const objectKey = `${accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
   const objects = [{ objectKey, sha256: contentSha256 }];
-  return { objectKey, bytes, row: { id, version, label, ticket: Buffer.from(ticket, "base64url"), objects, partSize: size, contentSha256, size } };
+  return {
+    objectKey,
+    bytes,
+    row: { id, version, label, ticket: Buffer.from(ticket, "base64url"), objects, partSize: size, contentSha256, size },
+  };
 }

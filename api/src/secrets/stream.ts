@@ -45,7 +45,11 @@ export function sendContent(reply: FastifyReply, { status, headers, bytes }: Str
 }
 
 /** The sealed content of one version, or a range of it. */
-export function openContent(services: Services, own: OwnSecrets, { id, version, ...asked }: StreamRequest): Promise<StreamedContent> {
+export function openContent(
+  services: Services,
+  own: OwnSecrets,
+  { id, version, ...asked }: StreamRequest,
+): Promise<StreamedContent> {
   return openKept(services, asked, async (tx) => {
     const { wanted } = await findVersion(tx, own, id, version);
     return { ...wanted, read: (from, to) => readObjects(tx, own, wanted, from, to) };
@@ -58,8 +62,15 @@ export interface KeptContent extends ContentPlace {
   readonly read: (from: number, to: number) => Promise<KeptObject[]>;
 }
 
-/** All of a content, or a range. Its ETag is the content's own digest, so that `If-Range` never mixes two of them. */
-export async function openKept(services: Services, { range, ifRange }: RangeRequest, find: (tx: Tx) => Promise<KeptContent>): Promise<StreamedContent> {
+/**
+ * All of a content, or a range. Its ETag is the content's own digest, so that `If-Range` never
+ * mixes two of them.
+ */
+export async function openKept(
+  services: Services,
+  { range, ifRange }: RangeRequest,
+  find: (tx: Tx) => Promise<KeptContent>,
+): Promise<StreamedContent> {
   const content = await inOneMoment(services.db, async (tx): Promise<StreamedContent> => {
     const wanted = await find(tx);
     const etag = `"${wanted.contentSha256.toString("base64url")}"`;
@@ -73,19 +84,28 @@ export async function openKept(services: Services, { range, ifRange }: RangeRequ
       "content-length": String(given.end - given.start + 1),
       "accept-ranges": "bytes",
       etag,
-      ...(asked === null ? {} : { "content-range": `bytes ${String(given.start)}-${String(given.end)}/${String(wanted.size)}` }),
+      ...(asked === null
+        ? {}
+        : { "content-range": `bytes ${String(given.start)}-${String(given.end)}/${String(wanted.size)}` }),
     };
     return { status: asked === null ? 200 : 206, headers, bytes: streamContent(services, wanted, kept, given) };
   });
-  await once(content.bytes, "readable"); // damage that shows before the first byte is a problem, not an answer that breaks off
+  // damage that shows before the first byte is a problem, not an answer that breaks off
+  await once(content.bytes, "readable");
   return content;
 }
 
-/** The whole of a small content, read through: other bytes than those that were kept are never given. */
+/**
+ * The whole of a small content, read through: other bytes than those that were kept are never
+ * given.
+ */
 export async function readContent(services: Services, own: OwnSecrets, wanted: VersionRow): Promise<Buffer> {
   const whole = { start: 0, end: wanted.size - 1 };
   const { from, to } = objectsOf(wanted, whole);
-  const content = await buffer(streamContent(services, wanted, await readObjects(services.db, own, wanted, from, to), whole));
-  if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256)) throw new Error("a stored object has other bytes");
+  const content = await buffer(
+    streamContent(services, wanted, await readObjects(services.db, own, wanted, from, to), whole),
+  );
+  if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256))
+    throw new Error("a stored object has other bytes");
   return content;
 }

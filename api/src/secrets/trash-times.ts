@@ -7,9 +7,15 @@ export function warnBefore(now: Date): Date {
   return new Date(now.getTime() - (trashDays - trashWarningDays) * day);
 }
 
-/** Dropped is what went to the trash before the one time and was warned of before the other: no warning is ever too short. */
+/**
+ * Dropped is what went to the trash before the one time and was warned of before the other: no
+ * warning is ever too short.
+ */
 export function dropBefore(now: Date): { deleted: Date; warned: Date } {
-  return { deleted: new Date(now.getTime() - trashDays * day), warned: new Date(now.getTime() - trashWarningDays * day) };
+  return {
+    deleted: new Date(now.getTime() - trashDays * day),
+    warned: new Date(now.getTime() - trashWarningDays * day),
+  };
 }
 
 /** When a content is dropped. */

@@ -7,7 +7,15 @@ import { v7 as uuidv7 } from "uuid";
 
 import { accounts, keyringFormer } from "../db/schema.ts";
 import { mailsOf } from "../testing/outbox.ts";
-import { buildChange, buildLabel, buildSecret, buildSlot, confirm, type Person, type SecretCall } from "../testing/person.ts";
+import {
+  buildChange,
+  buildLabel,
+  buildSecret,
+  buildSlot,
+  confirm,
+  type Person,
+  type SecretCall,
+} from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { contentsOf } from "../testing/storage.ts";
 
@@ -33,16 +41,24 @@ const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] =
 };
 
 const trash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
-const read = (person: Person, id: string) => service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
-const restore = (person: Person, id: string) => service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
-const list = async (person: Person): Promise<SecretPage> => SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
+const read = (person: Person, id: string) =>
+  service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
+const restore = (person: Person, id: string) =>
+  service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
+const list = async (person: Person): Promise<SecretPage> =>
+  SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
 const objectsOf = async (person: Person): Promise<number> =>
-  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).length;
+  (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile(),
+  ).length;
 
 /** Somebody with two secrets, one of them with two versions and in the trash, who reads mails. */
 const scene = async () => {
   const person = await service.signIn();
-  await service.app.services.db.update(accounts).set({ contactEmail: "ana@example.org", contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  await service.app.services.db
+    .update(accounts)
+    .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   const kept = await keep(person);
   const { secret_db_id: id } = (await keep(person)).body;
   await keep(person, { id, base: 1, bytes: 300 });
@@ -56,7 +72,10 @@ describe("the collector", () => {
     await sweepAfter(22.9);
     expect(await mailsOf(service)).toHaveLength(2); // openers, trash
     await sweepAfter(0.2);
-    expect((await mailsOf(service)).at(-1)).toMatchObject({ to: "ana@example.org", subject: "Your Relicario trash: contents are removed in 7 days" });
+    expect((await mailsOf(service)).at(-1)).toMatchObject({
+      to: "ana@example.org",
+      subject: "Your Relicario trash: contents are removed in 7 days",
+    });
     await sweepAfter(6.8);
     expect(await mailsOf(service)).toHaveLength(3);
     expect((await read(person, id)).status).toBe(200);
@@ -64,12 +83,17 @@ describe("the collector", () => {
 
     await sweepAfter(0.3);
     expect(await read(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
-    expect(await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id } })).toMatchObject({ status: 410 });
+    expect(
+      await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id } }),
+    ).toMatchObject({ status: 410 });
     expect(await restore(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
     expect(await objectsOf(person)).toBe(1);
     const page = await list(person);
     expect(page).toMatchObject({ total: 2, state_rev: 3 });
-    expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({ version: 2, dropped_at: clock.toISOString() });
+    expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({
+      version: 2,
+      dropped_at: clock.toISOString(),
+    });
     expect(await contentsOf(service, person)).toBe(kept.content.length);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 2 });
     expect((await read(person, kept.body.secret_db_id)).status).toBe(200);
@@ -85,7 +109,9 @@ describe("the collector", () => {
     const { changes } = await list(person);
     await sweepAfter(7);
     await sweepAfter(1);
-    const since = SecretPage.parse((await service.call("GET", `/secrets/store?since=${String(changes)}`, person.token)).body);
+    const since = SecretPage.parse(
+      (await service.call("GET", `/secrets/store?since=${String(changes)}`, person.token)).body,
+    );
     expect(since).toMatchObject({ changes: changes + 1, secrets: [{ secret_db_id: id }] });
   });
 
@@ -93,7 +119,11 @@ describe("the collector", () => {
     const { person, id } = await scene();
     await sweepAfter(60);
     expect((await read(person, id)).status).toBe(200);
-    expect((await mailsOf(service)).at(-1)?.text).toContain(new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" }).format(new Date(clock.getTime() + 7 * 86_400_000)));
+    expect((await mailsOf(service)).at(-1)?.text).toContain(
+      new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" }).format(
+        new Date(clock.getTime() + 7 * 86_400_000),
+      ),
+    );
     await sweepAfter(6.9);
     expect((await read(person, id)).status).toBe(200);
     await sweepAfter(0.2);
@@ -125,8 +155,17 @@ describe("the collector", () => {
     const { person, id } = await scene();
     await sweepAfter(23.1);
     await sweepAfter(7.1);
-    const relabel = { secret_db_id: id, base_version: 2, label: buildLabel(person, id, 2, 2), ticket: "AAAA", keyring: buildChange(person) };
-    expect(await service.call("POST", "/secrets/store", person.token, { body: relabel })).toMatchObject({ status: 410, body: { code: "content_gone" } });
+    const relabel = {
+      secret_db_id: id,
+      base_version: 2,
+      label: buildLabel(person, id, 2, 2),
+      ticket: "AAAA",
+      keyring: buildChange(person),
+    };
+    expect(await service.call("POST", "/secrets/store", person.token, { body: relabel })).toMatchObject({
+      status: 410,
+      body: { code: "content_gone" },
+    });
     await keep(person, { id, base: 2 });
     expect(await read(person, id)).toMatchObject({ status: 200, body: { version: 3 } });
     expect((await list(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty("dropped_at");
@@ -134,9 +173,12 @@ describe("the collector", () => {
 
   it("keeps former slots and books for 30 days", async () => {
     const { person } = await scene();
-    const change = buildChange(person, { slots: { set: [buildSlot(person.imageId), buildSlot(uuidv7(), "recovery_code")], remove: [] } });
+    const change = buildChange(person, {
+      slots: { set: [buildSlot(person.imageId), buildSlot(uuidv7(), "recovery_code")], remove: [] },
+    });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: change })).status).toBe(200);
-    const former = () => service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
+    const former = () =>
+      service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
     await sweepAfter(29.9);
     expect(await former()).toMatchObject([{ part: "slot" }]);
     await sweepAfter(0.2);

@@ -2,7 +2,10 @@ import type { FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 
-/** What people are shown of whoever signed in: enough to know themselves again, too little to be found by. */
+/**
+ * What people are shown of whoever signed in: enough to know themselves again, too little to be
+ * found by.
+ */
 export interface CallerFacts {
   /** Browser and system as the browser says; null where it says neither. */
   readonly device: string | null;
@@ -38,10 +41,17 @@ export function deviceOf(userAgent: string): string | null {
   return named.length === 0 ? null : named.join(", ");
 }
 
-/** An IPv4 address without its last number, an IPv6 one as the first three of eight groups; null for what is none. */
+/**
+ * An IPv4 address without its last number, an IPv6 one as the first three of eight groups; null for
+ * what is none.
+ */
 export function shortAddress(address: string): string | null {
   if (isIP(address) === 0) return null;
   const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv6) return `${parsed.parts.slice(0, 3).map((part) => part.toString(16)).join(":")}:x`;
+  if (parsed instanceof ipaddr.IPv6)
+    return `${parsed.parts
+      .slice(0, 3)
+      .map((part) => part.toString(16))
+      .join(":")}:x`;
   return `${parsed.octets.slice(0, 3).join(".")}.x`;
 }

@@ -6,7 +6,10 @@ export interface OwnSessions {
   readonly sessionId: string;
 }
 
-/** Every session of an account sees the others and may end them: whoever notices a stranger needs no more than a device of their own. */
+/**
+ * Every session of an account sees the others and may end them: whoever notices a stranger needs no
+ * more than a device of their own.
+ */
 export function sessionsPolicy({ accountId, sessionId }: Actor): OwnSessions {
   return { accountId, sessionId };
 }

@@ -23,13 +23,27 @@ export async function readSignIns(db: Db, { accountId, sessionId }: OwnSessions,
   const rows = await db
     .selectDistinctOn([signIn], { session: sessions, current: asking })
     .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), gt(sessions.createdAt, new Date(now.getTime() - sessionDays * 86_400_000))))
+    .where(
+      and(
+        eq(sessions.accountId, accountId),
+        isNull(sessions.revokedAt),
+        gt(sessions.createdAt, new Date(now.getTime() - sessionDays * 86_400_000)),
+      ),
+    )
     .orderBy(signIn, desc(sessions.createdAt));
-  const live = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now); // a token that is over, and nothing it came from
-  return live.toSorted((one, other) => Number(other.current) - Number(one.current) || other.session.createdAt.getTime() - one.session.createdAt.getTime());
+  // a token that is over, and nothing it came from
+  const live = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now);
+  return live.toSorted(
+    (one, other) =>
+      Number(other.current) - Number(one.current) ||
+      other.session.createdAt.getTime() - one.session.createdAt.getTime(),
+  );
 }
 
-/** Ends a sign-in from elsewhere, see [Note: Exchange and sign-out]. With the account held. @throws Problem `not_found` */
+/**
+ * Ends a sign-in from elsewhere, see [Note: Exchange and sign-out]. With the account held. @throws
+ * Problem `not_found`
+ */
 export async function closeSignIn(tx: Tx, { accountId }: OwnSessions, id: string, now: Date): Promise<void> {
   const providerSession = await providerSessionOf(tx, accountId, id);
   if (providerSession === undefined) throw new Problem("not_found");
@@ -39,7 +53,8 @@ export async function closeSignIn(tx: Tx, { accountId }: OwnSessions, id: string
 /** Ends all but the one that asks. With the account held. */
 export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: OwnSessions, now: Date): Promise<void> {
   const own = sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null);
-  if (own !== undefined) await close(tx, accountId, sql`coalesce(${not(own)}, true)`, now); // null: a session that names no provider's
+  // null: a session that names no provider's
+  if (own !== undefined) await close(tx, accountId, sql`coalesce(${not(own)}, true)`, now);
 }
 
 async function close(tx: Tx, accountId: string, which: ReturnType<typeof sameSignIn>, now: Date): Promise<void> {
@@ -48,8 +63,20 @@ async function close(tx: Tx, accountId: string, which: ReturnType<typeof sameSig
     .update(sessions)
     .set({ revokedAt: at, closedAt: at })
     .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), which))
-    .returning({ id: sessions.id, providerSession: sessions.providerSession, device: sessions.device, address: sessions.address, createdAt: sessions.createdAt });
+    .returning({
+      id: sessions.id,
+      providerSession: sessions.providerSession,
+      device: sessions.device,
+      address: sessions.address,
+      createdAt: sessions.createdAt,
+    });
   const newest = new Map<string, (typeof ended)[number]>();
-  for (const row of ended.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime())) newest.set(row.providerSession ?? row.id, row);
-  await note(tx, accountId, [...newest.values()].map(({ device, address }) => ({ kind: "session_ended", device, address })), now);
+  for (const row of ended.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime()))
+    newest.set(row.providerSession ?? row.id, row);
+  await note(
+    tx,
+    accountId,
+    [...newest.values()].map(({ device, address }) => ({ kind: "session_ended", device, address })),
+    now,
+  );
 }

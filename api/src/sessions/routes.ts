@@ -24,10 +24,14 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     return reply.code(204).send();
   });
 
-  app.delete("/user/sessions", { schema: sessionSchemas.endOthers, config: { ...write, idempotent: true } }, async (request, reply) => {
-    const own = sessionsPolicy(actorOf(request));
-    await changeAccount(services, own.accountId, (tx) => closeOtherSignIns(tx, own, now()));
-    sessionTokens.forget(own.accountId);
-    return reply.code(204).send();
-  });
+  app.delete(
+    "/user/sessions",
+    { schema: sessionSchemas.endOthers, config: { ...write, idempotent: true } },
+    async (request, reply) => {
+      const own = sessionsPolicy(actorOf(request));
+      await changeAccount(services, own.accountId, (tx) => closeOtherSignIns(tx, own, now()));
+      sessionTokens.forget(own.accountId);
+      return reply.code(204).send();
+    },
+  );
 };

@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
-const iphone = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
+const iphone =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
 
 interface SignInFacts {
   readonly sid?: string | null;
@@ -27,13 +28,27 @@ const somebody = (): string => `somebody-${String(people++)}`;
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
 /** A token exchange, of a browser at an address. */
-async function exchange(subject: string, { sid = "one", authTime = nowSeconds(), agent = firefox, address = "192.0.2.17" }: SignInFacts = {}) {
-  const token = await service.issuer.accessToken(subject, { ...(sid === null ? {} : { sid }), auth_time: authTime ?? undefined, iat: Math.max(nowSeconds(), authTime ?? 0) });
-  return service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, headers: { "user-agent": agent, "accept-language": "en" }, remoteAddress: address });
+async function exchange(
+  subject: string,
+  { sid = "one", authTime = nowSeconds(), agent = firefox, address = "192.0.2.17" }: SignInFacts = {},
+) {
+  const token = await service.issuer.accessToken(subject, {
+    ...(sid === null ? {} : { sid }),
+    auth_time: authTime ?? undefined,
+    iat: Math.max(nowSeconds(), authTime ?? 0),
+  });
+  return service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+    body: { token },
+    headers: { "user-agent": agent, "accept-language": "en" },
+    remoteAddress: address,
+  });
 }
-const signedIn = async (subject: string, facts?: SignInFacts): Promise<string> => String((await exchange(subject, facts)).body["token"]);
-const sessionsOf = async (token: string): Promise<OwnSession[]> => OwnSessions.parse((await service.call("GET", "/user/sessions", token)).body).sessions;
-const kindsOf = async (token: string): Promise<string[]> => Activity.parse((await service.call("GET", "/user/activity", token)).body).entries.map(({ kind }) => kind);
+const signedIn = async (subject: string, facts?: SignInFacts): Promise<string> =>
+  String((await exchange(subject, facts)).body["token"]);
+const sessionsOf = async (token: string): Promise<OwnSession[]> =>
+  OwnSessions.parse((await service.call("GET", "/user/sessions", token)).body).sessions;
+const kindsOf = async (token: string): Promise<string[]> =>
+  Activity.parse((await service.call("GET", "/user/activity", token)).body).entries.map(({ kind }) => kind);
 const works = async (token: string): Promise<boolean> => (await service.call("GET", "/user/me", token)).status === 200;
 
 describe("GET /user/sessions", () => {
@@ -70,7 +85,10 @@ describe("DELETE /user/sessions/{id}", () => {
   async function two() {
     const subject = somebody();
     const authTime = nowSeconds() - 60;
-    const others = [await signedIn(subject, { sid: "other", authTime, agent: iphone }), await signedIn(subject, { sid: "other", authTime, agent: iphone })];
+    const others = [
+      await signedIn(subject, { sid: "other", authTime, agent: iphone }),
+      await signedIn(subject, { sid: "other", authTime, agent: iphone }),
+    ];
     const own = await signedIn(subject, { sid: "own", authTime });
     const other = (await sessionsOf(own)).find(({ current }) => !current);
     if (other === undefined) throw new Error("the other one is not listed");
@@ -89,7 +107,10 @@ describe("DELETE /user/sessions/{id}", () => {
   it("lets it in again only after a new sign-in at the provider, whatever tokens it gets by itself", async () => {
     const { subject, authTime, own, id } = await two();
     await service.call("DELETE", `/user/sessions/${id}`, own);
-    expect(await exchange(subject, { sid: "other", authTime, agent: iphone })).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    expect(await exchange(subject, { sid: "other", authTime, agent: iphone })).toMatchObject({
+      status: 401,
+      body: { code: "token_invalid" },
+    });
     expect(await exchange(subject, { sid: "other", authTime: null, agent: iphone })).toMatchObject({ status: 401 });
     expect((await exchange(subject, { sid: "other", authTime: nowSeconds() + 2, agent: iphone })).status).toBe(200);
     expect((await exchange(subject, { sid: "other", authTime, agent: iphone })).status).toBe(401);
@@ -124,8 +145,14 @@ describe("a sign-in", () => {
   const told = async (token: string, subject: string) => {
     const { user_id: id } = (await service.call("GET", "/user/me", token)).body;
     const address = `${subject}@example.org`;
-    await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, String(id)));
-    return async () => (await mailsOf(service)).filter((mail) => mail.to === address && mail.subject === "Somebody signed in to Relicario as you");
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmail: address, contactEmailVerified: true })
+      .where(eq(accounts.id, String(id)));
+    return async () =>
+      (await mailsOf(service)).filter(
+        (mail) => mail.to === address && mail.subject === "Somebody signed in to Relicario as you",
+      );
   };
 
   it("is noted once, not with each exchange", async () => {
@@ -149,15 +176,27 @@ describe("a sign-in", () => {
   it("keeps nothing of what a caller calls itself, and no whole address", async () => {
     const planted = "planted-in-the-user-agent Firefox/1";
     const own = await signedIn(somebody(), { agent: planted, address: "203.0.113.77" });
-    const answers = [(await service.call("GET", "/user/sessions", own)).text, (await service.call("GET", "/user/activity", own)).text];
+    const answers = [
+      (await service.call("GET", "/user/sessions", own)).text,
+      (await service.call("GET", "/user/activity", own)).text,
+    ];
     for (const text of answers) expect(text).not.toMatch(/planted|113\.77/);
   });
 });
 
 it.each([
-  ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0", "Edge, Windows"],
-  ["Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36", "Chrome, Android"],
-  ["Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15", "Safari, macOS"],
+  [
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
+    "Edge, Windows",
+  ],
+  [
+    "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36",
+    "Chrome, Android",
+  ],
+  [
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15",
+    "Safari, macOS",
+  ],
   ["curl/8.0", null],
   ["", null],
 ])("names the browser of %s", (agent, expected) => {
@@ -172,4 +211,3 @@ it.each([
 ])("shortens the address %s", (address, expected) => {
   expect(shortAddress(address)).toBe(expected);
 });
-

@@ -9,9 +9,15 @@ import { addStorage } from "../secrets/queries.ts";
 import { dropTickets } from "./end.ts";
 import { oldestClaim } from "./open.ts";
 
-/** Tickets and helpers of shares that ended 30 days ago by their time. The rows stay: the device compares them with what it signed. */
+/**
+ * Tickets and helpers of shares that ended 30 days ago by their time. The rows stay: the device
+ * compares them with what it signed.
+ */
 export function dropOldTickets(db: Db, sweeping: Sweeping): Promise<void> {
-  const due = and(isNotNull(shares.ticket), lte(shares.expiresAt, new Date(sweeping.now.getTime() - trashDays * 86_400_000)));
+  const due = and(
+    isNotNull(shares.ticket),
+    lte(shares.expiresAt, new Date(sweeping.now.getTime() - trashDays * 86_400_000)),
+  );
   return forEachAccount(db, sweeping, { accountId: shares.accountId, due }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);

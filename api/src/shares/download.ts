@@ -8,12 +8,18 @@ import { hidden, prolongClaim } from "./open.ts";
 import { endOf, findShareAndOwner } from "./queries.ts";
 
 /**
- * The content that a view was claimed for, as often as it is asked for without a pause of ten minutes; or the answer to a request. A
- * share that was revoked or that expired meanwhile gives nothing any more, nor does one whose owner or vendor was closed.
+ * The content that a view was claimed for, as often as it is asked for without a pause of ten
+ * minutes; or the answer to a request. A share that was revoked or that expired meanwhile gives
+ * nothing any more, nor does one whose owner or vendor was closed.
  *
  * @throws Problem `share_unavailable`, `range_not_satisfiable`
  */
-export async function openDownload(services: Services, actor: Actor | null, token: string, range: RangeRequest): Promise<StreamedContent> {
+export async function openDownload(
+  services: Services,
+  actor: Actor | null,
+  token: string,
+  range: RangeRequest,
+): Promise<StreamedContent> {
   const { db, grants, vendors, now } = services;
   const grant = await grants.read(token, "share", "request");
   if (grant === null) throw new Problem("share_unavailable");
@@ -24,8 +30,19 @@ export async function openDownload(services: Services, actor: Actor | null, toke
   const found = await findShareAndOwner(db, grant.account, grant.share);
   const end = found === null ? "ended" : endOf(found.share, now());
   const isOver = end === "revoked" || end === "ended" || end === "expired";
-  if (found === null || isOver || !servesStrangers(vendors, found.owner) || (grant.opened_by !== null && grant.opened_by !== actor?.accountId)) throw new Problem("share_unavailable");
-  if (!(await prolongClaim(db, { accountId: grant.account, shareId: grant.share, claimId: grant.claim }, now()))) throw new Problem("share_unavailable");
+  if (
+    found === null ||
+    isOver ||
+    !servesStrangers(vendors, found.owner) ||
+    (grant.opened_by !== null && grant.opened_by !== actor?.accountId)
+  )
+    throw new Problem("share_unavailable");
+  if (!(await prolongClaim(db, { accountId: grant.account, shareId: grant.share, claimId: grant.claim }, now())))
+    throw new Problem("share_unavailable");
   const { share, owner } = found;
-  return openContent(services, { accountId: owner.id, vendorId: owner.vendorId }, { id: share.secretId, version: grant.version, ...range }).catch(hidden);
+  return openContent(
+    services,
+    { accountId: owner.id, vendorId: owner.vendorId },
+    { id: share.secretId, version: grant.version, ...range },
+  ).catch(hidden);
 }

@@ -8,7 +8,10 @@ import type { Mailer } from "../mail/mailer.ts";
 import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
 import { canBeOpened } from "./queries.ts";
 
-/** Says by mail that shares end within a day, once for each and in one mail for an account. Those that were made for less than two days end as they were meant to. */
+/**
+ * Says by mail that shares end within a day, once for each and in one mail for an account. Those
+ * that were made for less than two days end as they were meant to.
+ */
 export function warnOfEnding(db: Db, mailer: Mailer, sweeping: Sweeping): Promise<void> {
   const { now } = sweeping;
   const soon = new Date(now.getTime() + shareWarningHours * 3_600_000);
@@ -17,7 +20,11 @@ export function warnOfEnding(db: Db, mailer: Mailer, sweeping: Sweeping): Promis
   return forEachAccount(db, sweeping, { accountId: shares.accountId, due }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      const ending = await tx.update(shares).set({ endMailAt: now }).where(and(eq(shares.accountId, accountId), due)).returning({ shareId: shares.shareId });
+      const ending = await tx
+        .update(shares)
+        .set({ endMailAt: now })
+        .where(and(eq(shares.accountId, accountId), due))
+        .returning({ shareId: shares.shareId });
       if (ending.length > 0) await mailer.queue(tx, accountId, "share_expiring", { now });
     }),
   );

@@ -10,8 +10,17 @@ const notOver = and(isNull(shares.endedAt), isNull(shares.revokedAt));
  *
  * @returns the bytes that became free.
  */
-export function endSharesOf(tx: Tx, accountId: string, secretIds: readonly string[], now: Date, versions?: readonly number[]): Promise<number> {
-  const ofThese = and(inArray(shares.secretId, [...secretIds]), versions === undefined ? undefined : inArray(shares.version, [...versions]));
+export function endSharesOf(
+  tx: Tx,
+  accountId: string,
+  secretIds: readonly string[],
+  now: Date,
+  versions?: readonly number[],
+): Promise<number> {
+  const ofThese = and(
+    inArray(shares.secretId, [...secretIds]),
+    versions === undefined ? undefined : inArray(shares.version, [...versions]),
+  );
   return dropTickets(tx, accountId, and(ofThese, notOver), { endedAt: now });
 }
 
@@ -20,20 +29,39 @@ export function endAllShares(tx: Tx, accountId: string, now: Date): Promise<numb
   return dropTickets(tx, accountId, notOver, { endedAt: now });
 }
 
-/** As {@link endSharesOf}, of the pairs of secret and version that a query gives. @returns the bytes that became free. */
+/**
+ * As {@link endSharesOf}, of the pairs of secret and version that a query gives. @returns the bytes
+ * that became free.
+ */
 export function endSharesIn(tx: Tx, accountId: string, versions: SQL, now: Date): Promise<number> {
-  return dropTickets(tx, accountId, and(sql`(${shares.secretId}, ${shares.version}) in (${versions})`, notOver), { endedAt: now });
+  return dropTickets(tx, accountId, and(sql`(${shares.secretId}, ${shares.version}) in (${versions})`, notOver), {
+    endedAt: now,
+  });
 }
 
-/** Ends one share at once; nothing happens when it is over for good already. @returns the bytes that became free. */
+/**
+ * Ends one share at once; nothing happens when it is over for good already. @returns the bytes that
+ * became free.
+ */
 export function revokeShare(tx: Tx, accountId: string, shareId: string, now: Date): Promise<number> {
   return dropTickets(tx, accountId, and(eq(shares.shareId, shareId), notOver), { revokedAt: now });
 }
 
-/** Drops ticket and helper of shares of this account: they are over for good. @returns the bytes that became free. */
-export async function dropTickets(tx: Tx, accountId: string, which: SQL | undefined, set: { readonly endedAt?: Date; readonly revokedAt?: Date } = {}): Promise<number> {
+/**
+ * Drops ticket and helper of shares of this account: they are over for good. @returns the bytes
+ * that became free.
+ */
+export async function dropTickets(
+  tx: Tx,
+  accountId: string,
+  which: SQL | undefined,
+  set: { readonly endedAt?: Date; readonly revokedAt?: Date } = {},
+): Promise<number> {
   const going = await tx
-    .select({ shareId: shares.shareId, bytes: sql<number>`coalesce(octet_length(${shares.ticket}), 0) + coalesce(octet_length(${shares.shareHelper}), 0)` })
+    .select({
+      shareId: shares.shareId,
+      bytes: sql<number>`coalesce(octet_length(${shares.ticket}), 0) + coalesce(octet_length(${shares.shareHelper}), 0)`,
+    })
     .from(shares)
     .where(and(eq(shares.accountId, accountId), which))
     .for("update");

@@ -6,13 +6,28 @@ import { shares } from "../db/schema.ts";
 import { openSaboteur } from "../testing/database-faults.ts";
 import { confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { buildChangeWith, done, inDays, keepSecret, keepShare, newPublicId, openingOf, sharedBySomebody, sharesOf, type BuiltShare, type Link } from "../testing/sharing.ts";
+import {
+  buildChangeWith,
+  done,
+  inDays,
+  keepSecret,
+  keepShare,
+  newPublicId,
+  openingOf,
+  sharedBySomebody,
+  sharesOf,
+  type BuiltShare,
+  type Link,
+} from "../testing/sharing.ts";
 
 let service: TestService;
 let clock: Date;
 let reader: Person;
 beforeAll(async () => {
-  service = await startService({ RATE_LIMITS: JSON.stringify({ visit: 100_000, download_shared: 100_000 }) }, () => clock);
+  service = await startService(
+    { RATE_LIMITS: JSON.stringify({ visit: 100_000, download_shared: 100_000 }) },
+    () => clock,
+  );
   clock = new Date();
   reader = await service.signIn();
 });
@@ -25,10 +40,20 @@ const later = (minutes: number): void => {
   clock = new Date(clock.getTime() + minutes * 60_000);
 };
 
-const open = (body: unknown, headers = {}): Promise<Answer> => service.call("POST", "/share/get-public-secret", null, { body, headers });
-const look = (shareId: string, headers = {}): Promise<Answer> => service.call("POST", `/share/get-public-secret/${shareId}`, null, { headers });
-const download = (token: string, { headers = {}, as = null }: { headers?: Readonly<Record<string, string>>; as?: Person | null } = {}) =>
-  service.app.http.inject({ method: "POST", url: "/share/content", headers: { ...(as === null ? {} : { authorization: `Bearer ${as.token}` }), ...headers }, payload: { token } });
+const open = (body: unknown, headers = {}): Promise<Answer> =>
+  service.call("POST", "/share/get-public-secret", null, { body, headers });
+const look = (shareId: string, headers = {}): Promise<Answer> =>
+  service.call("POST", `/share/get-public-secret/${shareId}`, null, { headers });
+const download = (
+  token: string,
+  { headers = {}, as = null }: { headers?: Readonly<Record<string, string>>; as?: Person | null } = {},
+) =>
+  service.app.http.inject({
+    method: "POST",
+    url: "/share/content",
+    headers: { ...(as === null ? {} : { authorization: `Bearer ${as.token}` }), ...headers },
+    payload: { token },
+  });
 const claimed = (answer: Answer): ShareClaimed => {
   if (answer.status !== 200) throw new Error(answer.text);
   return ShareClaimed.parse(answer.body);
@@ -39,11 +64,26 @@ const viewsOf = async (share: Link): Promise<number> => {
 };
 /** Without what differs from answer to answer. */
 const plain = ({ status, body: { request_id: _, ...body } }: Answer) => ({ status, body });
-const unavailable = { status: 404, body: { type: "about:blank", title: "Not found", status: 404, code: "share_unavailable" } };
+const unavailable = {
+  status: 404,
+  body: { type: "about:blank", title: "Not found", status: 404, code: "share_unavailable" },
+};
 
 const previewAgents = [
-  ...["Slackbot-LinkExpanding 1.0", "Twitterbot/1.0", "facebookexternalhit/1.1", "WhatsApp/2.23.20.0", "TelegramBot (like TwitterBot)"],
-  ...["Discordbot/2.0", "LinkedInBot/1.0", "SkypeUriPreview Preview/0.5", "Googlebot/2.1", "Mozilla/5.0 (compatible; bingbot/2.0)"],
+  ...[
+    "Slackbot-LinkExpanding 1.0",
+    "Twitterbot/1.0",
+    "facebookexternalhit/1.1",
+    "WhatsApp/2.23.20.0",
+    "TelegramBot (like TwitterBot)",
+  ],
+  ...[
+    "Discordbot/2.0",
+    "LinkedInBot/1.0",
+    "SkypeUriPreview Preview/0.5",
+    "Googlebot/2.1",
+    "Mozilla/5.0 (compatible; bingbot/2.0)",
+  ],
 ];
 
 describe("a look at a share", () => {
@@ -54,8 +94,13 @@ describe("a look at a share", () => {
       const headers = { "user-agent": agent };
       expect((await look(share.shareId, headers)).status).toBe(200);
       expect((await open(offer, headers)).status).toBe(200);
-      for (const path of [`/share/get-public-secret/${share.shareId}`, `/share/${share.shareId}`, `/share/get-secret/${share.shareId}`]) {
-        for (const method of ["GET", "HEAD"] as const) expect((await service.app.http.inject({ method, url: path, headers })).statusCode).toBe(404);
+      for (const path of [
+        `/share/get-public-secret/${share.shareId}`,
+        `/share/${share.shareId}`,
+        `/share/get-secret/${share.shareId}`,
+      ]) {
+        for (const method of ["GET", "HEAD"] as const)
+          expect((await service.app.http.inject({ method, url: path, headers })).statusCode).toBe(404);
       }
     }
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ views: 0, last_opened_at: null, end: null }]);
@@ -64,14 +109,25 @@ describe("a look at a share", () => {
 
   it("says what is asked for and until when, and nothing of who or what", async () => {
     const { share } = await sharedBySomebody(service, { password: true });
-    expect((await look(share.shareId)).body).toEqual({ share_id: share.shareId, audience: "public", password: true, picture: false, expires_at: share.body.expires_at });
+    expect((await look(share.shareId)).body).toEqual({
+      share_id: share.shareId,
+      audience: "public",
+      password: true,
+      picture: false,
+      expires_at: share.body.expires_at,
+    });
   });
 
   it("with the link's proof says from whom it is, and gives the helper of its picture", async () => {
     const helper = Buffer.alloc(454, 7).toString("base64url");
     const { share, owner } = await sharedBySomebody(service, { share_helper: helper, max_views: 5 });
     const answer = await open({ share_id: share.shareId, link_auth: share.linkAuth });
-    expect(ShareOffer.parse(answer.body)).toMatchObject({ from: { user_id: owner.userId, user_name: owner.subject }, picture: true, share_helper: helper, views_left: 5 });
+    expect(ShareOffer.parse(answer.body)).toMatchObject({
+      from: { user_id: owner.userId, user_name: owner.subject },
+      picture: true,
+      share_helper: helper,
+      views_left: 5,
+    });
   });
 });
 
@@ -83,7 +139,11 @@ describe("a claim", () => {
     expect(token.size).toBe(secret.content.length);
     expect((await download(token.token)).rawPayload.equals(secret.content)).toBe(true);
     const part = await download(token.token, { headers: { range: "bytes=100-199" } });
-    expect([part.statusCode, part.headers["content-range"], part.rawPayload.equals(secret.content.subarray(100, 200))]).toEqual([206, `bytes 100-199/${String(secret.content.length)}`, true]);
+    expect([
+      part.statusCode,
+      part.headers["content-range"],
+      part.rawPayload.equals(secret.content.subarray(100, 200)),
+    ]).toEqual([206, `bytes 100-199/${String(secret.content.length)}`, true]);
     expect((await download(token.token, { headers: { range: "bytes=9999-" } })).statusCode).toBe(416);
     expect(await viewsOf(share)).toBe(1);
     expect(plain(await open(openingOf(share)))).toEqual(unavailable);
@@ -119,7 +179,9 @@ describe("a claim", () => {
     for (let start = 0; start < secret.content.length; start += 200) {
       later(claimMinutes - 2);
       await service.app.sweep();
-      const { statusCode, rawPayload } = await download(token.token, { headers: { range: `bytes=${String(start)}-${String(start + 199)}` } });
+      const { statusCode, rawPayload } = await download(token.token, {
+        headers: { range: `bytes=${String(start)}-${String(start + 199)}` },
+      });
       expect(statusCode).toBe(206);
       pieces.push(rawPayload);
     }
@@ -135,7 +197,9 @@ describe("a claim", () => {
     const dayLater = new Date(clock.getTime() + downloadHours * 3_600_000);
     claimed(await open(opening));
     later(downloadHours * 60 - 5);
-    await service.app.services.db.execute(sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`);
+    await service.app.services.db.execute(
+      sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`,
+    );
     const { download: again } = claimed(await open(opening));
     expect(again.expires_at).toBe(dayLater.toISOString());
     later(4);
@@ -195,10 +259,18 @@ describe("a claim", () => {
     const { share } = await sharedBySomebody(service);
     const { download: token } = claimed(await open(openingOf(share)));
     const [head = "", body = "", signature = ""] = token.token.split(".");
-    const altered = Buffer.from(body, "base64url").toString().replace(/"version":1/, '"version":2');
+    const altered = Buffer.from(body, "base64url")
+      .toString()
+      .replace(/"version":1/, '"version":2');
     const none = Buffer.from(JSON.stringify({ alg: "none", typ: "relicario-grant+jwt" })).toString("base64url");
-    const tokens = ["x", `${head}.${Buffer.from(altered).toString("base64url")}.${signature}`, `${none}.${body}.`, reader.token];
-    for (const wrong of tokens) expect((await download(wrong)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
+    const tokens = [
+      "x",
+      `${head}.${Buffer.from(altered).toString("base64url")}.${signature}`,
+      `${none}.${body}.`,
+      reader.token,
+    ];
+    for (const wrong of tokens)
+      expect((await download(wrong)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
     later(claimMinutes);
     expect((await download(token.token)).statusCode).toBe(404);
   });
@@ -206,14 +278,27 @@ describe("a claim", () => {
 
 describe("what makes a share unavailable", () => {
   const ways: readonly (readonly [string, (share: BuiltShare, owner: Person, secretId: string) => Promise<Link>])[] = [
-    ["it is unknown", () => Promise.resolve({ shareId: newPublicId(), linkAuth: "A".repeat(43), passAuth: "A".repeat(43) })],
+    [
+      "it is unknown",
+      () => Promise.resolve({ shareId: newPublicId(), linkAuth: "A".repeat(43), passAuth: "A".repeat(43) }),
+    ],
     ["its link is a wrong one", (share) => Promise.resolve({ ...share, linkAuth: "A".repeat(43) })],
-    ["it is for signed-in people", async (_, owner, secretId) => keepShare(service, owner, secretId, { audience: "signed_in" })],
+    [
+      "it is for signed-in people",
+      async (_, owner, secretId) => keepShare(service, owner, secretId, { audience: "signed_in" }),
+    ],
     [
       "it is a request",
       async (_, owner) => {
         const id = newPublicId();
-        const body = { request_id: id, document: "a..b.c.d", link_auth_sha256: "A".repeat(43), expires_at: inDays(1), max_size: 1, keyring: buildChangeWith(owner, "requests") };
+        const body = {
+          request_id: id,
+          document: "a..b.c.d",
+          link_auth_sha256: "A".repeat(43),
+          expires_at: inDays(1),
+          max_size: 1,
+          keyring: buildChangeWith(owner, "requests"),
+        };
         await done(service, "POST", "/requests", owner.token, { body });
         return { shareId: id, linkAuth: "A".repeat(43), passAuth: "A".repeat(43) };
       },
@@ -249,7 +334,8 @@ describe("what makes a share unavailable", () => {
     [
       "it was closed by wrong passwords",
       async (share) => {
-        for (let tries = 0; tries < maxWrongPasswords; tries++) await open({ ...openingOf(share), pass_auth: "A".repeat(43) });
+        for (let tries = 0; tries < maxWrongPasswords; tries++)
+          await open({ ...openingOf(share), pass_auth: "A".repeat(43) });
         return share;
       },
     ],
@@ -275,18 +361,26 @@ describe("what makes a share unavailable", () => {
     const { claim_id: _claim, pass_auth: _pass, ...offer } = openingOf(link);
     expect(plain(await open(openingOf(link)))).toEqual(unavailable);
     expect(plain(await open(offer))).toEqual(unavailable);
-    if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId) expect(plain(await look(link.shareId))).toEqual(unavailable);
-    expect(await queriesOf(() => open(openingOf(link)))).toEqual(await queriesOf(() => open(openingOf({ ...link, shareId: newPublicId() }))));
+    if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId)
+      expect(plain(await look(link.shareId))).toEqual(unavailable);
+    expect(await queriesOf(() => open(openingOf(link)))).toEqual(
+      await queriesOf(() => open(openingOf({ ...link, shareId: newPublicId() }))),
+    );
     expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(3);
   });
 
-  /** Texts of the statements that a call makes, without their values, and without those that count for its address some calls at a time. */
+  /**
+   * Texts of the statements that a call makes, without their values, and without those that count
+   * for its address some calls at a time.
+   */
   async function queriesOf(call: () => Promise<unknown>): Promise<string[]> {
     const { Client } = jest.requireActual<typeof import("pg")>("pg");
     const spy = jest.spyOn(Client.prototype, "query");
     try {
       await call();
-      const texts = spy.mock.calls.map(([query]) => (typeof query === "string" ? query : (query as unknown as { text: string }).text));
+      const texts = spy.mock.calls.map(([query]) =>
+        typeof query === "string" ? query : (query as unknown as { text: string }).text,
+      );
       return texts.filter((text) => !text.startsWith('insert into "rate_limits"'));
     } finally {
       spy.mockRestore();
@@ -325,8 +419,15 @@ describe("a wrong password", () => {
 
   it("is not guessed by many at once: of forty guesses ten are told, the right one behind them is not", async () => {
     const { share } = await sharedBySomebody(service, { password: true });
-    const guesses = await Promise.all(Array.from({ length: 40 }, () => open({ ...openingOf(share), pass_auth: "A".repeat(43) })));
-    expect(guesses.filter(({ status }) => status === 403).map(({ body }) => body["tries_left"]).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const guesses = await Promise.all(
+      Array.from({ length: 40 }, () => open({ ...openingOf(share), pass_auth: "A".repeat(43) })),
+    );
+    expect(
+      guesses
+        .filter(({ status }) => status === 403)
+        .map(({ body }) => body["tries_left"])
+        .sort(),
+    ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(plain(await open(openingOf(share)))).toEqual(unavailable);
   });
 
@@ -334,7 +435,10 @@ describe("a wrong password", () => {
     const { share, owner, secret } = await sharedBySomebody(service, { max_views: 1 });
     await open({ ...openingOf(share), pass_auth: "A".repeat(43) });
     const { pass_auth: _, ...without } = openingOf(share);
-    expect(await open(without)).toMatchObject({ status: 422, body: { errors: [{ path: "/pass_auth", reason: "missing" }] } });
+    expect(await open(without)).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: "/pass_auth", reason: "missing" }] },
+    });
     expect((await open(openingOf(share))).status).toBe(200);
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ views: 1, end: "used_up" }]);
   });
@@ -346,7 +450,12 @@ describe("openings", () => {
     try {
       const { share } = await sharedBySomebody(strict);
       const from = async (remoteAddress: string, shareId = share.shareId) =>
-        (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: shareId, link_auth: share.linkAuth }, remoteAddress })).status;
+        (
+          await strict.call("POST", "/share/get-public-secret", null, {
+            body: { share_id: shareId, link_auth: share.linkAuth },
+            remoteAddress,
+          })
+        ).status;
       const statuses = async (address: string, count: number): Promise<number[]> => {
         const all: number[] = [];
         for (let call = 0; call < count; call++) all.push(await from(address));
@@ -366,10 +475,18 @@ describe("openings", () => {
       const { share, owner, secret } = await sharedBySomebody(strict);
       const [recipient, other] = [await strict.signIn(), await strict.signIn()];
       const { shareId } = await keepShare(strict, owner, secret.id, { recipient: recipient.userId });
-      const byLink = async (linkAuth: string) => (await strict.call("POST", "/share/get-public-secret", null, { body: { share_id: share.shareId, link_auth: linkAuth } })).status;
-      const byPerson = async ({ token }: Person) => (await strict.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
-      for (let calls = 0; calls < 3; calls++) expect([await byLink("A".repeat(43)), await byPerson(other)]).toEqual([404, 404]);
-      for (const status of [200, 200, 429]) expect([await byLink(share.linkAuth), await byPerson(recipient)]).toEqual([status, status]);
+      const byLink = async (linkAuth: string) =>
+        (
+          await strict.call("POST", "/share/get-public-secret", null, {
+            body: { share_id: share.shareId, link_auth: linkAuth },
+          })
+        ).status;
+      const byPerson = async ({ token }: Person) =>
+        (await strict.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
+      for (let calls = 0; calls < 3; calls++)
+        expect([await byLink("A".repeat(43)), await byPerson(other)]).toEqual([404, 404]);
+      for (const status of [200, 200, 429])
+        expect([await byLink(share.linkAuth), await byPerson(recipient)]).toEqual([status, status]);
     } finally {
       await strict.stop();
     }
@@ -383,7 +500,8 @@ describe("what the operator does while it is open", () => {
   ])("takes the download away for as long as it lasts: %s", async (_, close, openAgain) => {
     const { share, owner } = await sharedBySomebody(service);
     const { download: token } = claimed(await open(openingOf(share)));
-    const set = (what: string) => service.app.services.db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
+    const set = (what: string) =>
+      service.app.services.db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
     await set(close);
     expect((await download(token.token)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
     await set(openAgain);
@@ -396,7 +514,9 @@ describe("what its owner does while it is open", () => {
     const { share, owner } = await sharedBySomebody(service);
     const { download: token } = claimed(await open(openingOf(share)));
     const keyring = buildChangeWith(owner, "shares");
-    await done(service, "PATCH", `/share/${share.shareId}`, owner.token, { body: { expires_at: new Date(clock.getTime() + 60_000).toISOString(), keyring } });
+    await done(service, "PATCH", `/share/${share.shareId}`, owner.token, {
+      body: { expires_at: new Date(clock.getTime() + 60_000).toISOString(), keyring },
+    });
     confirm(owner, keyring);
     expect((await download(token.token)).statusCode).toBe(200);
     later(1);

@@ -7,7 +7,10 @@ export interface OwnShares {
   readonly vendorId: string;
 }
 
-/** Shares are made, listed, changed and ended by their owner alone: rows are looked for under the actor's own account. */
+/**
+ * Shares are made, listed, changed and ended by their owner alone: rows are looked for under the
+ * actor's own account.
+ */
 export function sharesPolicy({ accountId, vendorId }: Actor): OwnShares {
   return { accountId, vendorId };
 }
@@ -29,9 +32,17 @@ export function signedInPolicy(actor: Actor): Visitor {
   return { audiences: ["signed_in", "person"], actor };
 }
 
-/** Nobody but the recipient finds a person's share, and nobody of another vendor a link for signed-in people. */
-export function mayVisit({ audiences, actor }: Visitor, share: { audience: Audience; recipientId: string | null; vendorId: string }): boolean {
+/**
+ * Nobody but the recipient finds a person's share, and nobody of another vendor a link for
+ * signed-in people.
+ */
+export function mayVisit(
+  { audiences, actor }: Visitor,
+  share: { audience: Audience; recipientId: string | null; vendorId: string },
+): boolean {
   if (!audiences.includes(share.audience)) return false;
   if (share.audience === "public") return true;
-  return actor?.vendorId === share.vendorId && (share.audience === "signed_in" || actor.accountId === share.recipientId);
+  return (
+    actor?.vendorId === share.vendorId && (share.audience === "signed_in" || actor.accountId === share.recipientId)
+  );
 }

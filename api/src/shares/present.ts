@@ -27,7 +27,12 @@ export function presentLook({ shareId, audience, password, picture, expiresAt }:
 }
 
 export function presentOffer(share: KeptShare, owner: Owner): ShareOffer {
-  return { ...presentLook(share), from: presentPerson(owner), share_helper: share.shareHelper?.toString("base64url") ?? null, views_left: viewsLeft(share) };
+  return {
+    ...presentLook(share),
+    from: presentPerson(owner),
+    share_helper: share.shareHelper?.toString("base64url") ?? null,
+    views_left: viewsLeft(share),
+  };
 }
 
 export function presentClaimed({ ticket }: KeptShare, owner: Owner, download: ShareClaimed["download"]): ShareClaimed {

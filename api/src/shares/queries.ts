@@ -1,5 +1,19 @@
 import { maxWrongPasswords, type OwnShare } from "@relicario/shared/api";
-import { aliasedTable, and, count, desc, eq, gt, isNotNull, isNull, lt, or, sql, type Placeholder, type SQL } from "drizzle-orm";
+import {
+  aliasedTable,
+  and,
+  count,
+  desc,
+  eq,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  or,
+  sql,
+  type Placeholder,
+  type SQL,
+} from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
@@ -19,13 +33,23 @@ export interface Owner {
   readonly lockedAt: Date | null;
 }
 
-const ownerColumns = { id: accounts.id, userName: accounts.userName, vendorId: accounts.vendorId, lockedAt: accounts.lockedAt };
+const ownerColumns = {
+  id: accounts.id,
+  userName: accounts.userName,
+  vendorId: accounts.vendorId,
+  lockedAt: accounts.lockedAt,
+};
 
-/** Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other. */
+/**
+ * Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other.
+ */
 export const nobody = "00000000-0000-0000-0000-000000000000";
 
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
-export function endOf({ revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow, now: Date): OwnShare["end"] {
+export function endOf(
+  { revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow,
+  now: Date,
+): OwnShare["end"] {
   if (revokedAt !== null) return "revoked";
   if (endedAt !== null) return "ended";
   if (wrongPasswords >= maxWrongPasswords) return "locked";
@@ -50,7 +74,11 @@ export async function findShare(db: Db | Tx, ownerId: string, shareId: string): 
   return row ?? null;
 }
 
-export async function findShareAndOwner(db: Db | Tx, ownerId: string, shareId: string): Promise<{ share: ShareRow; owner: Owner } | null> {
+export async function findShareAndOwner(
+  db: Db | Tx,
+  ownerId: string,
+  shareId: string,
+): Promise<{ share: ShareRow; owner: Owner } | null> {
   const [row] = await db
     .select({ share: shares, owner: ownerColumns })
     .from(shares)
@@ -60,7 +88,12 @@ export async function findShareAndOwner(db: Db | Tx, ownerId: string, shareId: s
 }
 
 /** Those of one secret, newest first. */
-export function listShares(db: Db, { accountId }: OwnShares, secretId: string, { ended, now }: { ended: boolean; now: Date }): Promise<{ share: ShareRow; recipientName: string | null }[]> {
+export function listShares(
+  db: Db,
+  { accountId }: OwnShares,
+  secretId: string,
+  { ended, now }: { ended: boolean; now: Date },
+): Promise<{ share: ShareRow; recipientName: string | null }[]> {
   return db
     .select({ share: shares, recipientName: accounts.userName })
     .from(shares)
@@ -87,7 +120,11 @@ export interface ReceivedRow {
 }
 
 /** What was shared with this account, or opened by it through a link, newest first. */
-export function listReceived(db: Db, { accountId }: OwnShares, { ended, now }: { ended: boolean; now: Date }): Promise<ReceivedRow[]> {
+export function listReceived(
+  db: Db,
+  { accountId }: OwnShares,
+  { ended, now }: { ended: boolean; now: Date },
+): Promise<ReceivedRow[]> {
   const given = aliasedTable(shareRecipients, "given");
   return db
     .select({ share: shares, owner: ownerColumns, openedAt: given.openedAt })
@@ -99,7 +136,9 @@ export function listReceived(db: Db, { accountId }: OwnShares, { ended, now }: {
     .limit(maxReceivedPage);
 }
 
-/** Counts a wrong password. @returns the tries that are left; null when it can no longer be opened. */
+/**
+ * Counts a wrong password. @returns the tries that are left; null when it can no longer be opened.
+ */
 export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRow, now: Date): Promise<number | null> {
   const [row] = await db
     .update(shares)
@@ -110,7 +149,11 @@ export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRo
 }
 
 /** One view, on this row alone. @returns the share as it is then; null when no view is left. */
-export async function takeView(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date): Promise<ShareRow | null> {
+export async function takeView(
+  tx: Tx,
+  { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">,
+  now: Date,
+): Promise<ShareRow | null> {
   const [row] = await tx
     .with(notingOpened(tx, { accountId, shareId }, now))
     .update(shares)
@@ -120,7 +163,10 @@ export async function takeView(tx: Tx, { accountId, shareId }: Pick<ShareRow, "a
   return row ?? null;
 }
 
-/** Openings of one share that are all noted; of later ones only those are that follow none within an hour: anybody who has a link may open it. */
+/**
+ * Openings of one share that are all noted; of later ones only those are that follow none within an
+ * hour: anybody who has a link may open it.
+ */
 const firstOpenings = 20;
 
 /** As a part of the statement that takes the view: it looks at the row as that was before. */
@@ -143,11 +189,20 @@ function notingOpened(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId"
 }
 
 /** It is in the recipient's list, and was opened there; the first opening counts. */
-export async function noteOpened(tx: Tx, { accountId: ownerId, shareId }: ShareRow, recipientId: string, now: Date): Promise<void> {
+export async function noteOpened(
+  tx: Tx,
+  { accountId: ownerId, shareId }: ShareRow,
+  recipientId: string,
+  now: Date,
+): Promise<void> {
   await tx
     .insert(shareRecipients)
     .values({ accountId: recipientId, shareId, ownerId, addedAt: now, openedAt: now })
-    .onConflictDoUpdate({ target: [shareRecipients.accountId, shareRecipients.shareId], set: { openedAt: sql`coalesce(${shareRecipients.openedAt}, excluded.opened_at)` } });
+    .onConflictDoUpdate({
+      target: [shareRecipients.accountId, shareRecipients.shareId],
+      set: { openedAt: sql`coalesce(${shareRecipients.openedAt}, excluded.opened_at)` },
+    });
 }
 
-export const isThat = (accountId: string, shareId: string): SQL | undefined => and(eq(shares.accountId, accountId), eq(shares.shareId, shareId));
+export const isThat = (accountId: string, shareId: string): SQL | undefined =>
+  and(eq(shares.accountId, accountId), eq(shares.shareId, shareId));

@@ -12,8 +12,9 @@ import { revokeShare } from "./end.ts";
 import { endOf, findShare } from "./queries.ts";
 
 /*
- * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for whoever runs the service. It asks for
- * DATABASE_URL alone and works beside running processes: they look at the rows at every call.
+ * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for whoever runs the
+ * service. It asks for DATABASE_URL alone and works beside running processes: they look at the rows
+ * at every call.
  */
 
 const usage = "usage: share end|show <id>, share reported";
@@ -33,14 +34,34 @@ runCommand("share", async (db, [verb, shareId]) => {
     });
   }
   const share = await findShare(db, accountId, shareId);
-  const reports = await db.select({ reason: shareReports.reason, message: shareReports.message, at: shareReports.createdAt }).from(shareReports).where(and(eq(shareReports.accountId, accountId), eq(shareReports.shareId, shareId))).orderBy(asc(shareReports.id));
-  const lines = reports.map(({ reason, message, at }) => `${at.toISOString()} ${reason}${message === null ? "" : ` ${JSON.stringify(message)}`}`);
-  return [`${shareId}: of account ${accountId}, ${(share === null ? null : endOf(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`, ...lines].join("\n");
+  const reports = await db
+    .select({ reason: shareReports.reason, message: shareReports.message, at: shareReports.createdAt })
+    .from(shareReports)
+    .where(and(eq(shareReports.accountId, accountId), eq(shareReports.shareId, shareId)))
+    .orderBy(asc(shareReports.id));
+  const lines = reports.map(
+    ({ reason, message, at }) =>
+      `${at.toISOString()} ${reason}${message === null ? "" : ` ${JSON.stringify(message)}`}`,
+  );
+  return [
+    `${shareId}: of account ${accountId}, ${(share === null ? null : endOf(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`,
+    ...lines,
+  ].join("\n");
 });
 
 /** Those that were reported, the last one first, a hundred at most. */
 async function listReported(db: Db): Promise<string> {
   const last = max(shareReports.createdAt);
-  const rows = await db.select({ shareId: shareReports.shareId, reports: count(), last }).from(shareReports).groupBy(shareReports.accountId, shareReports.shareId).orderBy(last).limit(100);
-  return rows.length === 0 ? "share: nothing was reported" : rows.reverse().map(({ shareId, reports, last: at }) => `${shareId} ${String(reports)} ${at?.toISOString() ?? ""}`).join("\n");
+  const rows = await db
+    .select({ shareId: shareReports.shareId, reports: count(), last })
+    .from(shareReports)
+    .groupBy(shareReports.accountId, shareReports.shareId)
+    .orderBy(last)
+    .limit(100);
+  return rows.length === 0
+    ? "share: nothing was reported"
+    : rows
+        .reverse()
+        .map(({ shareId, reports, last: at }) => `${shareId} ${String(reports)} ${at?.toISOString() ?? ""}`)
+        .join("\n");
 }

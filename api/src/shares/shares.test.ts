@@ -6,14 +6,35 @@ import { accounts, publicIds, shareClaims, shares } from "../db/schema.ts";
 import { mailsOf } from "../testing/outbox.ts";
 import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { buildChangeWith, buildShare, done, inDays, keepSecret, keepShare, newPublicId, openingOf, sharedBySomebody, sharesOf, type BuiltShare } from "../testing/sharing.ts";
+import {
+  buildChangeWith,
+  buildShare,
+  done,
+  inDays,
+  keepSecret,
+  keepShare,
+  newPublicId,
+  openingOf,
+  sharedBySomebody,
+  sharesOf,
+  type BuiltShare,
+} from "../testing/sharing.ts";
 import { contentsOf } from "../testing/storage.ts";
 
 let service: TestService;
 let clock: Date;
 beforeAll(async () => {
   clock = new Date();
-  service = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", former_versions: 1 }, { vendor_id: "second", name: "Second", share_days: 90 }]), RATE_LIMITS: JSON.stringify({ share_with_person: 8 }) }, () => clock);
+  service = await startService(
+    {
+      VENDORS: JSON.stringify([
+        { vendor_id: "relicario", name: "Relicario", former_versions: 1 },
+        { vendor_id: "second", name: "Second", share_days: 90 },
+      ]),
+      RATE_LIMITS: JSON.stringify({ share_with_person: 8 }),
+    },
+    () => clock,
+  );
 });
 beforeEach(() => {
   clock = new Date();
@@ -23,16 +44,22 @@ afterAll(() => service.stop());
 const later = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const send = (person: Person, share: BuiltShare): Promise<Answer> => service.call("POST", "/share", person.token, { body: share.body });
-const patch = (person: Person, shareId: string, more: object): Promise<Answer> => service.call("PATCH", `/share/${shareId}`, person.token, { body: { keyring: buildChangeWith(person, "shares"), ...more } });
-const opened = async (share: BuiltShare): Promise<number> => (await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).status;
+const send = (person: Person, share: BuiltShare): Promise<Answer> =>
+  service.call("POST", "/share", person.token, { body: share.body });
+const patch = (person: Person, shareId: string, more: object): Promise<Answer> =>
+  service.call("PATCH", `/share/${shareId}`, person.token, {
+    body: { keyring: buildChangeWith(person, "shares"), ...more },
+  });
+const opened = async (share: BuiltShare): Promise<number> =>
+  (await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).status;
 const somebody = async (): Promise<{ owner: Person; id: string }> => {
   const owner = await service.signIn();
   return { owner, id: (await keepSecret(service, owner)).id };
 };
 /** So many more of the same, under ids of their own. */
 const copyShare = (shareId: string, times: number) =>
-  service.app.services.db.execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
+  service.app.services.db
+    .execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
     picture, share_helper, expires_at, max_views, views, wrong_passwords, notify, created_at, last_opened_at, revoked_at, ended_at
     from shares, generate_series(1, ${times}::int) n where share_id = ${shareId}`);
 const keepState = (person: Person, answer: Answer, keyring: ReturnType<typeof buildChange>): void => {
@@ -47,11 +74,31 @@ describe("POST /share", () => {
     const first = await send(owner, share);
     expect(first).toMatchObject({ status: 200, body: { share_id: share.shareId, state_rev: 2 } });
     expect((await send(owner, share)).body).toEqual(first.body);
-    expect(await send(owner, { ...share, body: { ...share.body, max_views: 6 } })).toMatchObject({ status: 409, body: { code: "state_conflict" } });
+    expect(await send(owner, { ...share, body: { ...share.body, max_views: 6 } })).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict" },
+    });
     expect(await sharesOf(service, owner, id)).toEqual([
       {
-        ...{ share_id: share.shareId, secret_db_id: id, version: 1, audience: "public", recipient: null, password: true, picture: false, notify: true, end: null },
-        ...{ views: 0, max_views: 5, last_opened_at: null, created_at: clock.toISOString(), expires_at: share.body.expires_at, ticket_sha256: expect.any(String) },
+        ...{
+          share_id: share.shareId,
+          secret_db_id: id,
+          version: 1,
+          audience: "public",
+          recipient: null,
+          password: true,
+          picture: false,
+          notify: true,
+          end: null,
+        },
+        ...{
+          views: 0,
+          max_views: 5,
+          last_opened_at: null,
+          created_at: clock.toISOString(),
+          expires_at: share.body.expires_at,
+          ticket_sha256: expect.any(String),
+        },
       },
     ]);
   });
@@ -61,18 +108,32 @@ describe("POST /share", () => {
     const without = buildShare(owner, id, { change: { shares: undefined } });
     expect(await send(owner, without)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     const altered = buildShare(owner, id);
-    expect(await send(owner, { ...altered, body: { ...altered.body, keyring: { ...altered.body.keyring, state_rev: 2, sig: "A".repeat(86) } } })).toMatchObject({ status: 422 });
+    expect(
+      await send(owner, {
+        ...altered,
+        body: { ...altered.body, keyring: { ...altered.body.keyring, state_rev: 2, sig: "A".repeat(86) } },
+      }),
+    ).toMatchObject({ status: 422 });
     const behind = buildShare(owner, id, { change: { state_rev: 7 } });
-    expect(await send(owner, behind)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 1 } } });
+    expect(await send(owner, behind)).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict", keyring: { state_rev: 1 } },
+    });
     expect(await sharesOf(service, owner, id)).toEqual([]);
-    const rows = await service.app.services.db.select().from(publicIds).where(sql`${publicIds.accountId} = ${owner.userId}`);
+    const rows = await service.app.services.db
+      .select()
+      .from(publicIds)
+      .where(sql`${publicIds.accountId} = ${owner.userId}`);
     expect(rows).toEqual([]);
   });
 
   it("shows the present version of a secret of one's own that is not in the trash", async () => {
     const { owner, id } = await somebody();
     expect(await send(owner, buildShare(owner, uuidv7()))).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await send(owner, buildShare(owner, id, { version: 2 }))).toMatchObject({ status: 409, body: { code: "version_conflict", version: 1 } });
+    expect(await send(owner, buildShare(owner, id, { version: 2 }))).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 1 },
+    });
     await done(service, "DELETE", `/secrets/store/${id}`, owner.token);
     expect(await send(owner, buildShare(owner, id))).toMatchObject({ status: 409, body: { code: "conflict" } });
   });
@@ -80,9 +141,18 @@ describe("POST /share", () => {
   it("refuses an id that is taken, a time that is over or beyond 30 days, and more where the vendor allows it", async () => {
     const { owner, id } = await somebody();
     const { share } = await sharedBySomebody(service);
-    expect(await send(owner, buildShare(owner, id, { share_id: share.shareId }))).toMatchObject({ status: 409, body: { code: "id_taken" } });
-    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(-1) }))).toMatchObject({ status: 422, body: { errors: [{ path: "/expires_at", reason: "too_early" }] } });
-    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(31) }))).toMatchObject({ status: 422, body: { errors: [{ path: "/expires_at", reason: "too_late" }] } });
+    expect(await send(owner, buildShare(owner, id, { share_id: share.shareId }))).toMatchObject({
+      status: 409,
+      body: { code: "id_taken" },
+    });
+    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(-1) }))).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: "/expires_at", reason: "too_early" }] },
+    });
+    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(31) }))).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: "/expires_at", reason: "too_late" }] },
+    });
     const elsewhere = await service.signIn(undefined, "second");
     const secret = await keepSecret(service, elsewhere);
     expect((await send(elsewhere, buildShare(elsewhere, secret.id, { expires_at: inDays(89) }))).status).toBe(200);
@@ -100,26 +170,41 @@ describe("POST /share", () => {
       { link_auth_sha256: undefined },
       { max_views: 0 },
     ] as const;
-    for (const more of wrong) expect([more, (await send(owner, buildShare(owner, id, more as object))).status]).toEqual([more, 422]);
+    for (const more of wrong)
+      expect([more, (await send(owner, buildShare(owner, id, more as object))).status]).toEqual([more, 422]);
     for (const recipient of [uuidv7(), elsewhere.userId, owner.userId]) {
-      expect(await send(owner, buildShare(owner, id, { recipient }))).toMatchObject({ status: 422, body: { errors: [{ path: "/recipient", reason: "unknown" }] } });
+      expect(await send(owner, buildShare(owner, id, { recipient }))).toMatchObject({
+        status: 422,
+        body: { errors: [{ path: "/recipient", reason: "unknown" }] },
+      });
     }
     expect((await send(owner, buildShare(owner, id, { recipient: reader.userId }))).status).toBe(200);
   });
 
   it("takes so many a day of one account for one other, and of others all the same", async () => {
     const [first, second, reader] = [await somebody(), await somebody(), await service.signIn()];
-    for (let count = 0; count < 8; count++) await keepShare(service, first.owner, first.id, { recipient: reader.userId });
-    expect(await send(first.owner, buildShare(first.owner, first.id, { recipient: reader.userId }))).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
-    expect((await send(second.owner, buildShare(second.owner, second.id, { recipient: reader.userId }))).status).toBe(200);
+    for (let count = 0; count < 8; count++)
+      await keepShare(service, first.owner, first.id, { recipient: reader.userId });
+    expect(await send(first.owner, buildShare(first.owner, first.id, { recipient: reader.userId }))).toMatchObject({
+      status: 429,
+      body: { code: "too_many_requests" },
+    });
+    expect((await send(second.owner, buildShare(second.owner, second.id, { recipient: reader.userId }))).status).toBe(
+      200,
+    );
     expect((await send(first.owner, buildShare(first.owner, first.id))).status).toBe(200);
   });
 
   it("allows so many that can be opened at a time; what is over makes room", async () => {
     const { owner, secret, share } = await sharedBySomebody(service);
     await copyShare(share.shareId, maxLiveShares - 1);
-    expect((await done(service, "GET", "/user/me", owner.token)).body).toMatchObject({ licence: { shares: maxLiveShares } });
-    expect(await send(owner, buildShare(owner, secret.id))).toMatchObject({ status: 409, body: { code: "limit_reached", limit: maxLiveShares } });
+    expect((await done(service, "GET", "/user/me", owner.token)).body).toMatchObject({
+      licence: { shares: maxLiveShares },
+    });
+    expect(await send(owner, buildShare(owner, secret.id))).toMatchObject({
+      status: 409,
+      body: { code: "limit_reached", limit: maxLiveShares },
+    });
     await service.call("DELETE", `/share/${share.shareId}`, owner.token);
     expect((await send(owner, buildShare(owner, secret.id))).status).toBe(200);
   });
@@ -128,16 +213,26 @@ describe("POST /share", () => {
 describe("PATCH /share/{share_id}", () => {
   it("brings one back only where fewer than the most can be opened; those that can be are changed all the same", async () => {
     const { owner, secret, share } = await sharedBySomebody(service);
-    const [short, once] = [await keepShare(service, owner, secret.id, { expires_at: inDays(1) }), await keepShare(service, owner, secret.id, { max_views: 1 })];
+    const [short, once] = [
+      await keepShare(service, owner, secret.id, { expires_at: inDays(1) }),
+      await keepShare(service, owner, secret.id, { max_views: 1 }),
+    ];
     await opened(once);
     later(2);
     await copyShare(share.shareId, maxLiveShares - 1);
     const full = { status: 409, body: { code: "limit_reached", limit: maxLiveShares } };
     expect(await patch(owner, short.shareId, { expires_at: inDays(5) })).toMatchObject(full);
     expect(await patch(owner, once.shareId, { max_views: null })).toMatchObject(full);
-    for (const [one, more] of [[share, { max_views: 9 }], [short, { max_views: 9 }]] as const) {
+    for (const [one, more] of [
+      [share, { max_views: 9 }],
+      [short, { max_views: 9 }],
+    ] as const) {
       const keyring = buildChangeWith(owner, "shares");
-      keepState(owner, await service.call("PATCH", `/share/${one.shareId}`, owner.token, { body: { ...more, keyring } }), keyring);
+      keepState(
+        owner,
+        await service.call("PATCH", `/share/${one.shareId}`, owner.token, { body: { ...more, keyring } }),
+        keyring,
+      );
     }
     expect(await opened(short)).toBe(404);
     await service.call("DELETE", `/share/${share.shareId}`, owner.token);
@@ -152,18 +247,38 @@ describe("PATCH /share/{share_id}", () => {
     const keyring = buildChangeWith(owner, "shares");
     const body = { max_views: null, expires_at: inDays(20), keyring };
     keepState(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body }), keyring);
-    expect((await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body })).body).toEqual({ share_id: share.shareId, state_rev: keyring.state_rev });
+    expect((await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body })).body).toEqual({
+      share_id: share.shareId,
+      state_rev: keyring.state_rev,
+    });
     expect(await opened(share)).toBe(200);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ views: 2, max_views: null, expires_at: body.expires_at, end: null }]);
+    expect(await sharesOf(service, owner, secret.id)).toMatchObject([
+      { views: 2, max_views: null, expires_at: body.expires_at, end: null },
+    ]);
     later(21);
     expect(await opened(share)).toBe(404);
     const again = buildChangeWith(owner, "shares");
-    keepState(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body: { expires_at: inDays(5, clock), keyring: again } }), again);
+    keepState(
+      owner,
+      await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
+        body: { expires_at: inDays(5, clock), keyring: again },
+      }),
+      again,
+    );
     expect(await opened(share)).toBe(200);
-    expect(await patch(owner, share.shareId, { version: 2, ticket: "AAAA" })).toMatchObject({ status: 409, body: { code: "version_conflict", version: 1 } });
+    expect(await patch(owner, share.shareId, { version: 2, ticket: "AAAA" })).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 1 },
+    });
     await keepSecret(service, owner, { id: secret.id, base: 1 });
     const third = buildChangeWith(owner, "shares");
-    keepState(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body: { version: 2, ticket: "AAAA", keyring: third } }), third);
+    keepState(
+      owner,
+      await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
+        body: { version: 2, ticket: "AAAA", keyring: third },
+      }),
+      third,
+    );
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ version: 2, views: 3 }]);
     await contentsOf(service, owner);
   });
@@ -172,21 +287,33 @@ describe("PATCH /share/{share_id}", () => {
     const { owner, share } = await sharedBySomebody(service);
     expect((await patch(owner, share.shareId, { version: 1 })).status).toBe(422);
     expect((await patch(owner, newPublicId(), { max_views: 3 })).status).toBe(404);
-    expect(await patch(owner, share.shareId, { keyring: buildChange(owner) })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await patch(owner, share.shareId, { keyring: buildChange(owner) })).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
     await service.call("DELETE", `/share${share.shareId}`, owner.token);
-    expect(await patch(owner, share.shareId, { max_views: 3 })).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await patch(owner, share.shareId, { max_views: 3 })).toMatchObject({
+      status: 409,
+      body: { code: "conflict" },
+    });
   });
 });
 
 describe("DELETE /share{share_id}", () => {
   it("is effective at once, by either path, as often as it is called; ticket and helper go", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service, { share_helper: Buffer.alloc(454).toString("base64url") });
-    for (const path of [`/share${share.shareId}`, `/share/${share.shareId}`]) expect((await service.call("DELETE", path, owner.token)).status).toBe(204);
+    const { owner, secret, share } = await sharedBySomebody(service, {
+      share_helper: Buffer.alloc(454).toString("base64url"),
+    });
+    for (const path of [`/share${share.shareId}`, `/share/${share.shareId}`])
+      expect((await service.call("DELETE", path, owner.token)).status).toBe(204);
     expect(await opened(share)).toBe(404);
     expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
     expect(await sharesOf(service, owner, secret.id, { ended: false })).toEqual([]);
     expect(await contentsOf(service, owner)).toBe(secret.content.length);
-    const rows = await service.app.services.db.select().from(shares).where(sql`${shares.shareId} = ${share.shareId}`);
+    const rows = await service.app.services.db
+      .select()
+      .from(shares)
+      .where(sql`${shares.shareId} = ${share.shareId}`);
     expect(rows).toMatchObject([{ ticket: null, shareHelper: null }]);
   });
 });
@@ -210,9 +337,13 @@ describe("a secret that goes", () => {
     expect([await opened(share), await opened(second)]).toEqual([200, 200]);
     later(30);
     const third = buildSecret(owner, { id: secret.id, base: 2 });
-    await done(service, "POST", "/secrets/store", owner.token, { body: third.body }); // one former version is kept: the first gives way
+    // one former version is kept: the first gives way
+    await done(service, "POST", "/secrets/store", owner.token, { body: third.body });
     confirm(owner, third.body.keyring);
-    expect((await sharesOf(service, owner, secret.id)).map(({ version, end }) => [version, end])).toEqual([[2, "expired"], [1, "ended"]]);
+    expect((await sharesOf(service, owner, secret.id)).map(({ version, end }) => [version, end])).toEqual([
+      [2, "expired"],
+      [1, "ended"],
+    ]);
     const change = buildChange(owner, { purge_versions: [{ secret_db_id: secret.id, versions: [2] }] });
     keepState(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
     expect((await sharesOf(service, owner, secret.id)).map(({ end }) => end)).toEqual(["ended", "ended"]);
@@ -226,7 +357,10 @@ describe("a secret that goes", () => {
     await done(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
     const change = buildChange(owner, { purge: [secret.id] });
     keepState(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
-    expect(await service.call("POST", "/share/content", null, { body: { token } })).toMatchObject({ status: 404, body: { code: "share_unavailable" } });
+    expect(await service.call("POST", "/share/content", null, { body: { token } })).toMatchObject({
+      status: 404,
+      body: { code: "share_unavailable" },
+    });
     expect(await contentsOf(service, owner)).toBe(0);
   });
 });
@@ -237,24 +371,37 @@ describe("GET /user/share-with-me", () => {
     const { share, owner, secret } = await sharedBySomebody(service, { recipient: reader.userId, max_views: 1 });
     later(1);
     const link = await keepShare(service, owner, secret.id, { audience: "signed_in" });
-    const received = async (query = "") => SharesWithMe.parse((await done(service, "GET", `/user/share-with-me${query}`, reader.token)).body).shares;
+    const received = async (query = "") =>
+      SharesWithMe.parse((await done(service, "GET", `/user/share-with-me${query}`, reader.token)).body).shares;
     expect(await received()).toEqual([
       {
-        ...{ share_id: share.shareId, audience: "person", from: { user_id: owner.userId, user_name: owner.subject }, created_at: expect.any(String), expires_at: share.body.expires_at },
+        ...{
+          share_id: share.shareId,
+          audience: "person",
+          from: { user_id: owner.userId, user_name: owner.subject },
+          created_at: expect.any(String),
+          expires_at: share.body.expires_at,
+        },
         ...{ opened_at: null, views_left: 1, available: true },
       },
     ]);
     await done(service, "POST", "/share/get-secret", reader.token, { body: openingOf(link) });
-    await done(service, "POST", "/share/get-secret", reader.token, { body: { share_id: share.shareId, claim_id: newPublicId() } });
+    await done(service, "POST", "/share/get-secret", reader.token, {
+      body: { share_id: share.shareId, claim_id: newPublicId() },
+    });
     expect((await received()).map(({ share_id: id }) => id)).toEqual([link.shareId]);
-    expect((await received("?get_expired=true")).map(({ share_id: id, available, opened_at: at }) => [id, available, at])).toEqual([
+    expect(
+      (await received("?get_expired=true")).map(({ share_id: id, available, opened_at: at }) => [id, available, at]),
+    ).toEqual([
       [link.shareId, true, clock.toISOString()],
       [share.shareId, false, clock.toISOString()],
     ]);
     await service.call("DELETE", `/share/${link.shareId}`, owner.token);
     expect(await received()).toEqual([]);
     expect(await received("?get_expired=true")).toHaveLength(2);
-    expect(SharesWithMe.parse((await done(service, "GET", "/user/share-with-me?get_expired=true", owner.token)).body).shares).toEqual([]);
+    expect(
+      SharesWithMe.parse((await done(service, "GET", "/user/share-with-me?get_expired=true", owner.token)).body).shares,
+    ).toEqual([]);
   });
 });
 
@@ -262,7 +409,11 @@ describe("the sweep", () => {
   it("drops claims after ten minutes, and tickets 30 days after a share's time; the lines stay, and nothing opens them again", async () => {
     const { share, owner, secret } = await sharedBySomebody(service);
     await opened(share);
-    const claims = () => service.app.services.db.select().from(shareClaims).where(sql`${shareClaims.shareId} = ${share.shareId}`);
+    const claims = () =>
+      service.app.services.db
+        .select()
+        .from(shareClaims)
+        .where(sql`${shareClaims.shareId} = ${share.shareId}`);
     expect(await claims()).toHaveLength(1);
     later(1);
     await service.app.sweep();
@@ -271,15 +422,23 @@ describe("the sweep", () => {
     later(36.5);
     await service.app.sweep();
     expect(await contentsOf(service, owner)).toBe(secret.content.length);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ share_id: share.shareId, views: 2, end: "expired" }]);
-    expect(await patch(owner, share.shareId, { expires_at: inDays(3, clock) })).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await sharesOf(service, owner, secret.id)).toMatchObject([
+      { share_id: share.shareId, views: 2, end: "expired" },
+    ]);
+    expect(await patch(owner, share.shareId, { expires_at: inDays(3, clock) })).toMatchObject({
+      status: 409,
+      body: { code: "conflict" },
+    });
   });
 });
 
 describe("mails", () => {
   const verified = async (address: string): Promise<Person> => {
     const person = await service.signIn();
-    await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true, language: "es" }).where(sql`${accounts.id} = ${person.userId}`);
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmail: address, contactEmailVerified: true, language: "es" })
+      .where(sql`${accounts.id} = ${person.userId}`);
     return person;
   };
   const mailsTo = async (address: string) => (await mailsOf(service)).filter(({ to }) => to === address);
@@ -291,18 +450,25 @@ describe("mails", () => {
     await opened(quiet);
     for (let views = 0; views < 12; views++) await opened(loud);
     const subjects = (await mailsTo("owner@example.org")).map(({ subject }) => subject);
-    expect(subjects.filter((subject) => subject === "Se ha abierto algo que compartiste en Relicario")).toHaveLength(10);
+    expect(subjects.filter((subject) => subject === "Se ha abierto algo que compartiste en Relicario")).toHaveLength(
+      10,
+    );
   });
 
   it("tell a recipient that somebody shared something, five times a day at most, and neither who nor what", async () => {
     const reader = await verified("reader@example.org");
     const { owner, id } = await somebody();
     const made: BuiltShare[] = [];
-    for (let count = 0; count < 7; count++) made.push(await keepShare(service, owner, id, { recipient: reader.userId }));
+    for (let count = 0; count < 7; count++)
+      made.push(await keepShare(service, owner, id, { recipient: reader.userId }));
     const mails = await mailsTo("reader@example.org");
     expect(mails).toHaveLength(5);
     expect(mails[0]?.subject).toBe("Alguien ha compartido un secreto contigo en Relicario");
-    for (const { source, text } of mails) for (const { shareId } of made) for (const told of [shareId, owner.subject, id]) expect(`${source}${text}`).not.toContain(told);
-    expect(SharesWithMe.parse((await done(service, "GET", "/user/share-with-me", reader.token)).body).shares).toHaveLength(7);
+    for (const { source, text } of mails)
+      for (const { shareId } of made)
+        for (const told of [shareId, owner.subject, id]) expect(`${source}${text}`).not.toContain(told);
+    expect(
+      SharesWithMe.parse((await done(service, "GET", "/user/share-with-me", reader.token)).body).shares,
+    ).toHaveLength(7);
   });
 });

@@ -7,15 +7,20 @@ export interface OwnStartAnew {
   readonly accountId: string;
 }
 
-/** Any session of an account sees how things stand, and may object: whoever still has a device of it needs no opener for that. */
+/**
+ * Any session of an account sees how things stand, and may object: whoever still has a device of it
+ * needs no opener for that.
+ */
 export function startAnewPolicy({ accountId }: Actor): OwnStartAnew {
   return { accountId };
 }
 
 /**
- * Asking, and beginning: there is no key left to sign with, so the person signs in again. A session that was stolen is not enough.
+ * Asking, and beginning: there is no key left to sign with, so the person signs in again. A session
+ * that was stolen is not enough.
  *
- * @throws Problem `login_required` for a sign-in that is 5 minutes old, or of which the provider does not say when it was.
+ * @throws Problem `login_required` for a sign-in that is 5 minutes old, or of which the provider
+ *   does not say when it was.
  */
 export function freshSignInPolicy(actor: Actor, now: Date): OwnStartAnew {
   const age = actor.authTime === null ? Infinity : now.getTime() / 1_000 - actor.authTime;

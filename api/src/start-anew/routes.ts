@@ -18,21 +18,29 @@ export const startAnewRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
     presentStartAnew(await findStartAnew(db, startAnewPolicy(actorOf(request))), now()),
   );
 
-  app.post("/user/start-anew", { schema: startAnewSchemas.ask, config: { access: "signed_in", rates: [rateRules.startAnew], idempotent: true } }, async (request) => {
-    const when = { now: now(), language: languageOf(request) };
-    const own = freshSignInPolicy(actorOf(request), when.now);
-    return changeAccount(services, own.accountId, async (tx) => {
-      await askStartAnew(tx, own, services, when);
-      return presentStartAnew(await findStartAnew(tx, own), when.now);
-    });
-  });
+  app.post(
+    "/user/start-anew",
+    { schema: startAnewSchemas.ask, config: { access: "signed_in", rates: [rateRules.startAnew], idempotent: true } },
+    async (request) => {
+      const when = { now: now(), language: languageOf(request) };
+      const own = freshSignInPolicy(actorOf(request), when.now);
+      return changeAccount(services, own.accountId, async (tx) => {
+        await askStartAnew(tx, own, services, when);
+        return presentStartAnew(await findStartAnew(tx, own), when.now);
+      });
+    },
+  );
 
-  app.delete("/user/start-anew", { schema: startAnewSchemas.end, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } }, async (request) => {
-    const when = { now: now(), language: languageOf(request) };
-    const own = startAnewPolicy(actorOf(request));
-    return changeAccount(services, own.accountId, async (tx) => {
-      await endStartAnew(tx, own, request.query.reason, services, when);
-      return presentStartAnew(await findStartAnew(tx, own), when.now);
-    });
-  });
+  app.delete(
+    "/user/start-anew",
+    { schema: startAnewSchemas.end, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    async (request) => {
+      const when = { now: now(), language: languageOf(request) };
+      const own = startAnewPolicy(actorOf(request));
+      return changeAccount(services, own.accountId, async (tx) => {
+        await endStartAnew(tx, own, request.query.reason, services, when);
+        return presentStartAnew(await findStartAnew(tx, own), when.now);
+      });
+    },
+  );
 };

@@ -4,9 +4,29 @@ import { setAsideDays, startAnewDays, startAnewLapseDays, type KeyringChange } f
 import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { accounts, keyringFormer, requests, secretsSetAside, secretVersions, startAnews, versionObjects } from "../db/schema.ts";
+import {
+  accounts,
+  keyringFormer,
+  requests,
+  secretsSetAside,
+  secretVersions,
+  startAnews,
+  versionObjects,
+} from "../db/schema.ts";
 import { mailsOf } from "../testing/outbox.ts";
-import { buildChange, buildImageRecord, buildJwe, buildSecret, buildSlot, buildStatement, confirm, createPerson, digestOf, signWith, type Person } from "../testing/person.ts";
+import {
+  buildChange,
+  buildImageRecord,
+  buildJwe,
+  buildSecret,
+  buildSlot,
+  buildStatement,
+  confirm,
+  createPerson,
+  digestOf,
+  signWith,
+  type Person,
+} from "../testing/person.ts";
 import { keepRequest, keepShare } from "../testing/sharing.ts";
 import { startService, type Answer, type TestService } from "../testing/service.ts";
 
@@ -26,7 +46,9 @@ const days = (count: number): void => {
 const sessionOf = async (person: Person, authTime: Date | null): Promise<string> => {
   const claims = { auth_time: authTime === null ? undefined : Math.floor(authTime.getTime() / 1_000) };
   const token = await service.issuer.accessToken(person.subject, claims);
-  return String((await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } })).body["token"]);
+  return String(
+    (await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } })).body["token"],
+  );
 };
 const secondsAgo = (seconds: number): Date => new Date(clock.getTime() - seconds * 1_000);
 
@@ -36,23 +58,41 @@ const settled = async (): Promise<{ person: Person; secretId: string; old: strin
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   confirm(person, body.keyring);
-  await service.app.services.mailer.deliver(); // what the secret's keyring change says goes nowhere: there is no address yet
-  await service.app.services.db.update(accounts).set({ contactEmail: `${person.subject}@example.org`, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  // what the secret's keyring change says goes nowhere: there is no address yet
+  await service.app.services.mailer.deliver();
+  await service.app.services.db
+    .update(accounts)
+    .set({ contactEmail: `${person.subject}@example.org`, contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   return { person, secretId: body.secret_db_id, old: await sessionOf(person, secondsAgo(301)) };
 };
 
-const ask = async (person: Person): Promise<Answer> => service.call("POST", "/user/start-anew", await sessionOf(person, clock));
-const status = async (person: Person): Promise<unknown> => (await service.call("GET", "/user/start-anew", person.token)).body["state"];
+const ask = async (person: Person): Promise<Answer> =>
+  service.call("POST", "/user/start-anew", await sessionOf(person, clock));
+const status = async (person: Person): Promise<unknown> =>
+  (await service.call("GET", "/user/start-anew", person.token)).body["state"];
 const subjects = async (): Promise<string[]> => {
   await service.app.services.mailer.deliver();
   return (await mailsOf(service)).map(({ subject }) => subject);
 };
 
-/** The same account on a device that made another account key, and the change that begins with it. */
-const anewOf = (person: Person, overrides: Readonly<Record<string, unknown>> = {}, epoch = 2): { fresh: Person; change: KeyringChange } => {
+/**
+ * The same account on a device that made another account key, and the change that begins with it.
+ */
+const anewOf = (
+  person: Person,
+  overrides: Readonly<Record<string, unknown>> = {},
+  epoch = 2,
+): { fresh: Person; change: KeyringChange } => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const imageId = uuidv7();
-  const fresh: Person = { ...createPerson(person.subject, person.token), signingKey: privateKey, imageId, stateRev: person.stateRev, state: person.state };
+  const fresh: Person = {
+    ...createPerson(person.subject, person.token),
+    signingKey: privateKey,
+    imageId,
+    stateRev: person.stateRev,
+    state: person.state,
+  };
   const whose = { user_id: person.userId, key_epoch: epoch };
   const change = {
     ...{ v: 1, ...whose, state_rev: person.stateRev + 1 },
@@ -66,14 +106,21 @@ const anewOf = (person: Person, overrides: Readonly<Record<string, unknown>> = {
   };
   return { fresh, change: signWith("put", change as never, privateKey) };
 };
-const begin = async (person: Person, change: KeyringChange, token?: string): Promise<Answer> => service.call("PUT", "/user/keyring", token ?? (await sessionOf(person, clock)), { body: change });
-const whole = async (person: Person): Promise<unknown> => [(await service.call("GET", "/user/keyring", person.token)).body, (await service.call("GET", "/secrets/store", person.token)).body];
+const begin = async (person: Person, change: KeyringChange, token?: string): Promise<Answer> =>
+  service.call("PUT", "/user/keyring", token ?? (await sessionOf(person, clock)), { body: change });
+const whole = async (person: Person): Promise<unknown> => [
+  (await service.call("GET", "/user/keyring", person.token)).body,
+  (await service.call("GET", "/secrets/store", person.token)).body,
+];
 
 describe("asking to start anew", () => {
   it("takes a sign-in less than 5 minutes old; one whose time is not said is old", async () => {
     const { person, old } = await settled();
     for (const token of [old, await sessionOf(person, null), await sessionOf(person, secondsAgo(300))]) {
-      expect(await service.call("POST", "/user/start-anew", token)).toMatchObject({ status: 403, body: { code: "login_required" } });
+      expect(await service.call("POST", "/user/start-anew", token)).toMatchObject({
+        status: 403,
+        body: { code: "login_required" },
+      });
     }
     expect(await status(person)).toBe("none");
     expect((await service.call("POST", "/user/start-anew", await sessionOf(person, secondsAgo(298)))).status).toBe(200);
@@ -83,11 +130,20 @@ describe("asking to start anew", () => {
     const { person } = await settled();
     const first = await ask(person);
     const readyAt = new Date(clock.getTime() + startAnewDays * 86_400_000).toISOString();
-    expect(first.body).toEqual({ state: "waiting", asked_at: clock.toISOString(), ready_at: readyAt, ended_at: null, kept_until: null });
+    expect(first.body).toEqual({
+      state: "waiting",
+      asked_at: clock.toISOString(),
+      ready_at: readyAt,
+      ended_at: null,
+      kept_until: null,
+    });
     clock = new Date(clock.getTime() + 60_000);
     expect((await ask(person)).body).toEqual(first.body);
     expect(await subjects()).toEqual(["Somebody asked to start your Relicario account anew"]);
-    expect((await mailsOf(service))[0]).toMatchObject({ to: `${person.subject}@example.org`, text: expect.stringContaining("http://localhost:3000/start-anew") });
+    expect((await mailsOf(service))[0]).toMatchObject({
+      to: `${person.subject}@example.org`,
+      text: expect.stringContaining("http://localhost:3000/start-anew"),
+    });
   });
 
   it("has nothing to lose where nothing is kept", async () => {
@@ -110,19 +166,28 @@ describe("objecting", () => {
     for (const wait of [0, startAnewDays]) {
       await ask(person);
       days(wait);
-      expect((await service.call("DELETE", "/user/start-anew?reason=objected", old)).body).toMatchObject({ state: "objected", ended_at: clock.toISOString() });
-      expect((await service.call("DELETE", "/user/start-anew?reason=cancelled", old)).body).toMatchObject({ state: "objected" });
+      expect((await service.call("DELETE", "/user/start-anew?reason=objected", old)).body).toMatchObject({
+        state: "objected",
+        ended_at: clock.toISOString(),
+      });
+      expect((await service.call("DELETE", "/user/start-anew?reason=cancelled", old)).body).toMatchObject({
+        state: "objected",
+      });
       days(startAnewDays);
       expect(await begin(person, anewOf(person).change)).toMatchObject({ status: 409, body: { code: "conflict" } });
     }
-    expect((await subjects()).filter((subject) => subject === "Your Relicario account is not started anew")).toHaveLength(2);
+    expect(
+      (await subjects()).filter((subject) => subject === "Your Relicario account is not started anew"),
+    ).toHaveLength(2);
   });
 
   it("is nothing that another account can do", async () => {
     const { person } = await settled();
     const { old } = await settled();
     await ask(person);
-    expect((await service.call("DELETE", "/user/start-anew?reason=objected", old)).body).toMatchObject({ state: "none" });
+    expect((await service.call("DELETE", "/user/start-anew?reason=objected", old)).body).toMatchObject({
+      state: "none",
+    });
     expect(await status(person)).toBe("waiting");
   });
 
@@ -131,7 +196,9 @@ describe("objecting", () => {
     await ask(person);
     days(startAnewDays);
     await begin(person, anewOf(person).change);
-    expect((await service.call("DELETE", "/user/start-anew?reason=objected", person.token)).body).toMatchObject({ state: "begun" });
+    expect((await service.call("DELETE", "/user/start-anew?reason=objected", person.token)).body).toMatchObject({
+      state: "begun",
+    });
   });
 });
 
@@ -160,15 +227,24 @@ describe("beginning anew", () => {
     const broken: [KeyringChange, number][] = [
       [anewOf(person, {}, 3).change, 422],
       [anewOf(person, { key_statement: buildStatement(other, { key_epoch: 2 }) }).change, 422],
-      [anewOf(person, { key_statement: { ...buildStatement(stranger, { key_epoch: 2 }), recipient: `age1pq1${"p".repeat(1_952)}` } }).change, 422],
+      [
+        anewOf(person, {
+          key_statement: { ...buildStatement(stranger, { key_epoch: 2 }), recipient: `age1pq1${"p".repeat(1_952)}` },
+        }).change,
+        422,
+      ],
       [{ ...anewOf(person).change, sig: anewOf(person).change.sig }, 422],
-      [anewOf(person, { state: buildJwe({ typ: "relicario-state", ...whose, previous: digestOf("another") }) }).change, 422],
+      [
+        anewOf(person, { state: buildJwe({ typ: "relicario-state", ...whose, previous: digestOf("another") }) }).change,
+        422,
+      ],
       [anewOf(person, { state: buildJwe({ typ: "relicario-state", ...whose, previous: null }) }).change, 422],
       [anewOf(person, { slots: { set: [buildSlot(person.imageId)], remove: [] } }).change, 422],
       [anewOf(person, { purge: [uuidv7()] }).change, 422],
       [anewOf(person, { book: undefined }).change, 422],
       [anewOf(person, { state_rev: person.stateRev + 2 }).change, 409],
-      // The same key again is a change of the old account, which does not take a statement this way.
+      // The same key again is a change of the old account, which does not take a statement this
+      // way.
       [buildChange(person, { key_statement: buildStatement(person) }), 422],
     ];
     for (const [change, expected] of broken) expect((await begin(person, change)).status).toBe(expected);
@@ -182,18 +258,32 @@ describe("beginning anew", () => {
     days(startAnewDays);
     const { change } = anewOf(person);
     const { body: before } = await service.call("GET", "/secrets/store", person.token);
-    for (let time = 0; time < 2; time++) expect(await begin(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    for (let time = 0; time < 2; time++)
+      expect(await begin(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
     expect((await service.call("GET", "/user/keyring?states_since=1", person.token)).body).toMatchObject({
       ...{ key_epoch: 2, state_rev: 2, requests: null },
       slots: [{ opener_id: change.slots?.set[0]?.opener_id }],
       states: [{ state_rev: 2, state: change.state }],
     });
-    expect((await service.call("GET", "/secrets/store", person.token)).body).toMatchObject({ secrets: [], total: 0, state_rev: 2 });
+    expect((await service.call("GET", "/secrets/store", person.token)).body).toMatchObject({
+      secrets: [],
+      total: 0,
+      state_rev: 2,
+    });
     const since = await service.call("GET", `/secrets/store?since=${String(before["changes"])}`, person.token);
     expect(since.body).toMatchObject({ secrets: [], total: 0, purged: [secretId] });
-    expect((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } })).status).toBe(404);
-    expect((await service.call("GET", `/users/${person.subject}/key`, person.token)).body).toMatchObject({ key_epoch: 2, previous_sig: null });
-    expect((await service.call("GET", "/user/start-anew", person.token)).body).toMatchObject({ state: "begun", kept_until: new Date(clock.getTime() + setAsideDays * 86_400_000).toISOString() });
+    expect(
+      (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } }))
+        .status,
+    ).toBe(404);
+    expect((await service.call("GET", `/users/${person.subject}/key`, person.token)).body).toMatchObject({
+      key_epoch: 2,
+      previous_sig: null,
+    });
+    expect((await service.call("GET", "/user/start-anew", person.token)).body).toMatchObject({
+      state: "begun",
+      kept_until: new Date(clock.getTime() + setAsideDays * 86_400_000).toISOString(),
+    });
     expect(await subjects()).toContain("Your Relicario account was started anew");
   });
 
@@ -206,10 +296,16 @@ describe("beginning anew", () => {
     confirm(fresh, change);
     confirm(person, change);
     const whose = { user_id: person.userId, key_epoch: 2 };
-    const next = { key_epoch: 2, state: buildJwe({ typ: "relicario-state", ...whose, previous: digestOf(change.state) }) };
+    const next = {
+      key_epoch: 2,
+      state: buildJwe({ typ: "relicario-state", ...whose, previous: digestOf(change.state) }),
+    };
     const id = uuidv7();
     const label = buildJwe({ typ: "relicario-label", ...whose, secret_id: id, version: 1, rev: 1 });
-    const store = (who: Person) => service.call("POST", "/secrets/store", person.token, { body: { ...buildSecret(who, { id, change: next }).body, label } });
+    const store = (who: Person) =>
+      service.call("POST", "/secrets/store", person.token, {
+        body: { ...buildSecret(who, { id, change: next }).body, label },
+      });
     expect(await store(person)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect((await store(fresh)).status).toBe(200);
   });
@@ -222,10 +318,19 @@ describe("beginning anew", () => {
     days(startAnewDays - 0.5); // both still run
     days(0.5);
     expect((await begin(person, anewOf(person).change)).status).toBe(200);
-    expect(await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).toMatchObject({ status: 404, body: { code: "share_unavailable" } });
-    const [row] = await service.app.services.db.select().from(requests).where(eq(requests.requestId, request.requestId));
+    expect(await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).toMatchObject({
+      status: 404,
+      body: { code: "share_unavailable" },
+    });
+    const [row] = await service.app.services.db
+      .select()
+      .from(requests)
+      .where(eq(requests.requestId, request.requestId));
     expect(row?.revokedAt).toEqual(clock);
-    const former = await service.app.services.db.select({ part: keyringFormer.part }).from(keyringFormer).where(eq(keyringFormer.stateRev, person.stateRev + 1));
+    const former = await service.app.services.db
+      .select({ part: keyringFormer.part })
+      .from(keyringFormer)
+      .where(eq(keyringFormer.stateRev, person.stateRev + 1));
     expect(former.map(({ part }) => part).sort()).toEqual(["book", "image_record", "requests", "shares", "slot"]);
   });
 
@@ -235,8 +340,15 @@ describe("beginning anew", () => {
     days(startAnewDays);
     const { db } = service.app.services;
     await begin(person, anewOf(person).change);
-    const kept = async () => [(await db.select().from(secretsSetAside)).length, (await db.select().from(secretVersions)).length, (await db.select().from(versionObjects)).length, (await db.select().from(startAnews)).length];
-    const used = async () => (await db.select({ bytes: accounts.storageUsed }).from(accounts).where(eq(accounts.id, person.userId)))[0]?.bytes ?? 0;
+    const kept = async () => [
+      (await db.select().from(secretsSetAside)).length,
+      (await db.select().from(secretVersions)).length,
+      (await db.select().from(versionObjects)).length,
+      (await db.select().from(startAnews)).length,
+    ];
+    const used = async () =>
+      (await db.select({ bytes: accounts.storageUsed }).from(accounts).where(eq(accounts.id, person.userId)))[0]
+        ?.bytes ?? 0;
     const usedBefore = await used();
     days(setAsideDays - 0.001);
     await service.app.sweep();

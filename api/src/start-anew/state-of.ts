@@ -6,7 +6,10 @@ export type StartAnewRow = typeof startAnews.$inferSelect;
 
 const day = 86_400_000;
 
-/** Where one stands that was asked for. `none`: it was ready for so long that it has to be asked for again. */
+/**
+ * Where one stands that was asked for. `none`: it was ready for so long that it has to be asked for
+ * again.
+ */
 export function stateOf({ readyAt, endedAt, ending }: StartAnewRow, now: Date): StartAnew["state"] {
   if (endedAt !== null) return ending ?? "none";
   if (readyAt > now) return "waiting";

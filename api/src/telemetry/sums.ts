@@ -23,7 +23,16 @@ export async function addMeasured(db: Db, measured: readonly Measured[], now: Da
   const rows = new Map<string, typeof measurements.$inferInsert & { classes: number[] }>();
   for (const { remote, release, phase, route, code, value } of measured) {
     const key = [remote, release, phase, route, code].join("\n");
-    const row = rows.get(key) ?? { remote, day: dayOf(now), release, phase, route, code, count: 0, classes: telemetryBounds.map(() => 0).concat(0) };
+    const row = rows.get(key) ?? {
+      remote,
+      day: dayOf(now),
+      release,
+      phase,
+      route,
+      code,
+      count: 0,
+      classes: telemetryBounds.map(() => 0).concat(0),
+    };
     rows.set(key, row);
     row.count += 1;
     if (value !== undefined) row.classes[classOf(value)] = (row.classes[classOf(value)] ?? 0) + 1;
@@ -32,7 +41,8 @@ export async function addMeasured(db: Db, measured: readonly Measured[], now: Da
   const { remote, day, release, phase, route, code, count, classes } = measurements;
   await db
     .insert(measurements)
-    .values([...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)) // in one order, so that no two calls wait for each other
+    // In one order, so that no two calls wait for each other.
+    .values([...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row))
     .onConflictDoUpdate({
       target: [remote, day, release, phase, route, code],
       set: {
@@ -45,20 +55,39 @@ export async function addMeasured(db: Db, measured: readonly Measured[], now: Da
 /** Sums over the last days. */
 export async function sumsOf(db: Db, now: Date): Promise<TelemetrySums> {
   const { remote, day, release, phase, route, code, count, classes } = measurements;
-  const rows = await db.select({ remote, release, phase, route, code, count, classes }).from(measurements).where(gte(day, dayOf(now, shownDays - 1)));
+  const rows = await db
+    .select({ remote, release, phase, route, code, count, classes })
+    .from(measurements)
+    .where(gte(day, dayOf(now, shownDays - 1)));
   const sums = new Map<string, TelemetrySums["sums"][number]>();
   for (const row of rows) {
     const key = [row.remote, row.release, row.phase, row.route, row.code].join("\n");
     const former = sums.get(key);
-    sums.set(key, former === undefined ? row : { ...row, count: former.count + row.count, classes: row.classes.map((one, place) => one + (former.classes[place] ?? 0)) });
+    sums.set(
+      key,
+      former === undefined
+        ? row
+        : {
+            ...row,
+            count: former.count + row.count,
+            classes: row.classes.map((one, place) => one + (former.classes[place] ?? 0)),
+          },
+    );
   }
-  return { days: shownDays, sums: [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum) };
+  return {
+    days: shownDays,
+    sums: [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum),
+  };
 }
 
 export function dropOldMeasurements(db: Db, sweeping: Sweeping): Promise<void> {
   const { remote, day, release, phase, route, code } = measurements;
   return deleteInBatches(sweeping, (rows) => {
-    const some = db.select({ remote, day, release, phase, route, code }).from(measurements).where(lt(day, dayOf(sweeping.now, keptDays))).limit(rows);
+    const some = db
+      .select({ remote, day, release, phase, route, code })
+      .from(measurements)
+      .where(lt(day, dayOf(sweeping.now, keptDays)))
+      .limit(rows);
     return db.delete(measurements).where(sql`(${remote}, ${day}, ${release}, ${phase}, ${route}, ${code}) in ${some}`);
   });
 }

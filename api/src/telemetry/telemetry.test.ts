@@ -10,16 +10,33 @@ import { startService, type Answer, type TestService } from "../testing/service.
 
 const release = "secrets-0.3.1-0123456789ab";
 const b64u = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const record = { release, manifest: { name: "secrets", routes: [{ path: "/home" }, { path: "/edit-secret/:secretId" }] } };
+const record = {
+  release,
+  manifest: { name: "secrets", routes: [{ path: "/home" }, { path: "/edit-secret/:secretId" }] },
+};
 
 let service: TestService;
 let folder = "";
 let clock = new Date("2026-11-20T12:00:00Z");
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-deployments-"));
-  await writeFile(join(folder, "relicario.json"), JSON.stringify({ payload: b64u({ release_records: { [release]: `head.${b64u(record)}.signature` } }), signatures: [] }));
+  await writeFile(
+    join(folder, "relicario.json"),
+    JSON.stringify({
+      payload: b64u({ release_records: { [release]: `head.${b64u(record)}.signature` } }),
+      signatures: [],
+    }),
+  );
   await writeFile(join(folder, "broken.json"), "{");
-  service = await startService({ METRICS_TOKEN: metricsToken, DEPLOYMENTS_FOLDER: folder, APP_VERSION: "0.3.1", RATE_LIMITS: JSON.stringify({ policy_report: 5, telemetry_all: 100 }) }, () => clock);
+  service = await startService(
+    {
+      METRICS_TOKEN: metricsToken,
+      DEPLOYMENTS_FOLDER: folder,
+      APP_VERSION: "0.3.1",
+      RATE_LIMITS: JSON.stringify({ policy_report: 5, telemetry_all: 100 }),
+    },
+    () => clock,
+  );
 });
 afterAll(async () => {
   await service.stop();
@@ -31,32 +48,79 @@ beforeEach(async () => {
 });
 
 const load = { remote: "secrets", release, phase: "load", duration_ms: 120 };
-const send = (events: readonly object[], vitals: readonly object[] = []): Promise<Answer> => service.call("POST", "/telemetry", null, { body: { events, vitals } });
-const report = (body: unknown, type: string): Promise<Answer> => service.call("POST", "/reports/csp", null, { body: JSON.stringify(body), headers: { "content-type": type } });
+const send = (events: readonly object[], vitals: readonly object[] = []): Promise<Answer> =>
+  service.call("POST", "/telemetry", null, { body: { events, vitals } });
+const report = (body: unknown, type: string): Promise<Answer> =>
+  service.call("POST", "/reports/csp", null, { body: JSON.stringify(body), headers: { "content-type": type } });
 const rows = () => service.app.services.db.select().from(measurements);
 const sums = async () => TelemetrySums.parse((await service.call("GET", "/telemetry", metricsToken)).body).sums;
-const classes = (...found: readonly number[]): number[] => Array.from({ length: telemetryBounds.length + 1 }, (_, place) => found.filter((one) => one === place).length);
+const classes = (...found: readonly number[]): number[] =>
+  Array.from({ length: telemetryBounds.length + 1 }, (_, place) => found.filter((one) => one === place).length);
 
 describe("POST /telemetry", () => {
   it("adds loads, failures and web vitals to the sums of the day, and keeps no row of a call", async () => {
     for (let calls = 0; calls < 2; calls++) {
-      expect((await send([load, { ...load, duration_ms: 90_000, code: "remote_timed_out" }, { ...load, phase: "render", duration_ms: undefined, code: "remote_crashed" }], [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 700 }])).status).toBe(202);
+      expect(
+        (
+          await send(
+            [
+              load,
+              { ...load, duration_ms: 90_000, code: "remote_timed_out" },
+              { ...load, phase: "render", duration_ms: undefined, code: "remote_crashed" },
+            ],
+            [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 700 }],
+          )
+        ).status,
+      ).toBe(202);
     }
     expect(await sums()).toEqual([
       { remote: "secrets", release, phase: "LCP", route: "/home", code: "", count: 2, classes: classes(3, 3) },
       { remote: "secrets", release, phase: "load", route: "", code: "", count: 2, classes: classes(1, 1) },
-      { remote: "secrets", release, phase: "load", route: "", code: "remote_timed_out", count: 2, classes: classes(7, 7) },
+      {
+        remote: "secrets",
+        release,
+        phase: "load",
+        route: "",
+        code: "remote_timed_out",
+        count: 2,
+        classes: classes(7, 7),
+      },
       { remote: "secrets", release, phase: "render", route: "", code: "remote_crashed", count: 2, classes: classes() },
     ]);
-    expect(await figureOf(service, "relicario_pages_total", `remote="secrets",release="${release}",phase="load",code="remote_timed_out"`)).toBe(2);
+    expect(
+      await figureOf(
+        service,
+        "relicario_pages_total",
+        `remote="secrets",release="${release}",phase="load",code="remote_timed_out"`,
+      ),
+    ).toBe(2);
     expect(service.log()).not.toContain("127.0.0.1");
   });
 
   it("counts what no signed document names as other: names that somebody makes up make no rows", async () => {
-    const made = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({ ...load, remote: `made${String(nth)}`, release: `made-${String(nth)}` }));
-    const vitals = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({ remote: "secrets", release, route: `/made/${String(nth)}`, metric: "LCP", value: nth }));
-    expect((await send([...made.slice(2), { ...load, remote: "sharing" }, { ...load, remote: "host", release: "9.9.9" }], [...vitals.slice(1), { remote: "host", release: "0.3.1", route: "/help", metric: "CLS", value: 3 }])).status).toBe(202);
-    expect((await sums()).map(({ remote, release: named, phase, route, count }) => [remote, named, phase, route, count])).toEqual([
+    const made = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({
+      ...load,
+      remote: `made${String(nth)}`,
+      release: `made-${String(nth)}`,
+    }));
+    const vitals = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({
+      remote: "secrets",
+      release,
+      route: `/made/${String(nth)}`,
+      metric: "LCP",
+      value: nth,
+    }));
+    expect(
+      (
+        await send(
+          [...made.slice(2), { ...load, remote: "sharing" }, { ...load, remote: "host", release: "9.9.9" }],
+          [...vitals.slice(1), { remote: "host", release: "0.3.1", route: "/help", metric: "CLS", value: 3 }],
+        )
+      ).status,
+    ).toBe(202);
+    expect(
+      (await sums()).map(({ remote, release: named, phase, route, count }) => [remote, named, phase, route, count]),
+    ).toEqual([
       ["host", "0.3.1", "CLS", "host", 1],
       ["host", "other", "load", "", 1],
       ["other", "other", "load", "", maxTelemetryEvents - 1],
@@ -69,40 +133,96 @@ describe("POST /telemetry", () => {
     const document = join(folder, "sample.json");
     await send([{ ...load, release: next }]);
     const nextRecord = { release: next, manifest: { name: "secrets", routes: [] } };
-    await writeFile(document, JSON.stringify({ payload: b64u({ release_records: { [next]: `head.${b64u(nextRecord)}.signature` } }), signatures: [] }));
+    await writeFile(
+      document,
+      JSON.stringify({
+        payload: b64u({ release_records: { [next]: `head.${b64u(nextRecord)}.signature` } }),
+        signatures: [],
+      }),
+    );
     clock = new Date(clock.getTime() + 5_000);
     await send([{ ...load, release: next }]);
-    expect((await sums()).map(({ remote, release: named, count }) => [remote, named, count])).toEqual([["other", "other", 1], ["secrets", next, 1]]);
+    expect((await sums()).map(({ remote, release: named, count }) => [remote, named, count])).toEqual([
+      ["other", "other", 1],
+      ["secrets", next, 1],
+    ]);
     await rm(document);
     clock = new Date(clock.getTime() + 5_000);
-    await send([{ ...load, release: next }, { ...load, release: "unknown" }]); // pages may still run it
-    expect((await sums()).map(({ remote, count }) => [remote, count])).toEqual([["other", 2], ["secrets", 2]]);
+    await send([
+      { ...load, release: next },
+      { ...load, release: "unknown" },
+    ]); // pages may still run it
+    expect((await sums()).map(({ remote, count }) => [remote, count])).toEqual([
+      ["other", 2],
+      ["secrets", 2],
+    ]);
   });
 
   it("refuses what could name somebody, and more than fits", async () => {
-    for (const wrong of [{ ...load, message: "of alba" }, { ...load, user_id: "1" }, { ...load, code: "my secret" }, { ...load, phase: "typed" }, { ...load, release: "a b" }, { ...load, duration_ms: -1 }]) {
+    for (const wrong of [
+      { ...load, message: "of alba" },
+      { ...load, user_id: "1" },
+      { ...load, code: "my secret" },
+      { ...load, phase: "typed" },
+      { ...load, release: "a b" },
+      { ...load, duration_ms: -1 },
+    ]) {
       expect((await send([wrong])).status).toBe(422);
     }
-    for (const wrong of [{ ...load, remote: ["secrets"] }, { ...load, remote: { toString: "secrets" } }, { ...load, release: null }, { ...load, duration_ms: "120" }, { ...load, duration_ms: 1.5 }, { ...load, duration_ms: 1e300 }, "load", null, []]) {
-      expect((await service.call("POST", "/telemetry", null, { body: { events: [wrong], vitals: [] } })).status).toBe(422);
+    for (const wrong of [
+      { ...load, remote: ["secrets"] },
+      { ...load, remote: { toString: "secrets" } },
+      { ...load, release: null },
+      { ...load, duration_ms: "120" },
+      { ...load, duration_ms: 1.5 },
+      { ...load, duration_ms: 1e300 },
+      "load",
+      null,
+      [],
+    ]) {
+      expect((await service.call("POST", "/telemetry", null, { body: { events: [wrong], vitals: [] } })).status).toBe(
+        422,
+      );
     }
-    expect((await send([], [{ remote: "secrets", release, route: "/edit-secret/1?token=2#3", metric: "LCP", value: 1 }])).status).toBe(422);
+    expect(
+      (await send([], [{ remote: "secrets", release, route: "/edit-secret/1?token=2#3", metric: "LCP", value: 1 }]))
+        .status,
+    ).toBe(422);
     expect((await send(Array.from({ length: maxTelemetryEvents + 1 }, () => load))).status).toBe(422);
     expect(await rows()).toEqual([]);
   });
 
   it("takes no large bodies, neither of pages nor of browsers", async () => {
     expect((await send([{ ...load, release: "r".repeat(20_000) }])).status).toBe(413);
-    expect((await report(Array.from({ length: 30 }, () => ({ type: "csp-violation", body: { originalPolicy: "p".repeat(1_500) } })), "application/reports+json")).status).toBe(204);
+    expect(
+      (
+        await report(
+          Array.from({ length: 30 }, () => ({ type: "csp-violation", body: { originalPolicy: "p".repeat(1_500) } })),
+          "application/reports+json",
+        )
+      ).status,
+    ).toBe(204);
     await service.app.services.db.delete(measurements);
-    expect((await report([{ type: "csp-violation", body: { sourceFile: "s".repeat(70_000) } }], "application/reports+json")).status).toBe(413);
-    expect((await report({ "csp-report": { "source-file": "s".repeat(70_000) } }, "application/csp-report")).status).toBe(413);
+    expect(
+      (await report([{ type: "csp-violation", body: { sourceFile: "s".repeat(70_000) } }], "application/reports+json"))
+        .status,
+    ).toBe(413);
+    expect(
+      (await report({ "csp-report": { "source-file": "s".repeat(70_000) } }, "application/csp-report")).status,
+    ).toBe(413);
     expect(await rows()).toEqual([]);
   });
 
   it("adds up what comes at the same time", async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, nth) => send(nth % 2 === 0 ? [load, { ...load, phase: "page" }] : [{ ...load, phase: "page" }, load])));
-    expect((await sums()).map(({ phase, count }) => [phase, count])).toEqual([["load", 20], ["page", 20]]);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, nth) =>
+        send(nth % 2 === 0 ? [load, { ...load, phase: "page" }] : [{ ...load, phase: "page" }, load]),
+      ),
+    );
+    expect((await sums()).map(({ phase, count }) => [phase, count])).toEqual([
+      ["load", 20],
+      ["page", 20],
+    ]);
   });
 
   it("is limited for one address; what all send above their limit is taken and not counted", async () => {
@@ -117,7 +237,12 @@ describe("POST /telemetry", () => {
     await send([load]);
     const now = clock;
     try {
-      for (const [days, shown, kept] of [[6, 1, 1], [1, 0, 1], [23, 0, 1], [1, 0, 0]] as const) {
+      for (const [days, shown, kept] of [
+        [6, 1, 1],
+        [1, 0, 1],
+        [23, 0, 1],
+        [1, 0, 0],
+      ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
         expect([days, (await sums()).length, (await rows()).length]).toEqual([days, shown, kept]);
@@ -140,20 +265,56 @@ describe("GET /telemetry", () => {
 
 describe("POST /reports/csp", () => {
   const origin = "http://localhost:3000";
-  const violation = (body: object) => ({ type: "csp-violation", age: 1, url: `${origin}/edit-secret/1#key`, user_agent: "Somebody's", body: { documentURL: `${origin}/edit-secret/1?q=2`, ...body } });
+  const violation = (body: object) => ({
+    type: "csp-violation",
+    age: 1,
+    url: `${origin}/edit-secret/1#key`,
+    user_agent: "Somebody's",
+    body: { documentURL: `${origin}/edit-secret/1?q=2`, ...body },
+  });
 
   it("counts both forms of a report by the remote whose code it was and the directive, and keeps no address", async () => {
-    const ofRemote = { effectiveDirective: "connect-src", sourceFile: `${origin}/r/secrets/${release}/913.js?a=1`, blockedURL: "https://elsewhere.example/?who=alba" };
-    expect((await report([violation(ofRemote), violation({ effectiveDirective: "img-src", sourceFile: `${origin}/static/main.js`, blockedURL: "data" }), { type: "deprecation", body: {} }], "application/reports+json")).status).toBe(204);
-    const older = { "document-uri": `${origin}/home`, "violated-directive": "connect-src 'self'", "source-file": `${origin}/r/secrets/${release}/913.js`, "blocked-uri": "https://elsewhere.example" };
+    const ofRemote = {
+      effectiveDirective: "connect-src",
+      sourceFile: `${origin}/r/secrets/${release}/913.js?a=1`,
+      blockedURL: "https://elsewhere.example/?who=alba",
+    };
+    expect(
+      (
+        await report(
+          [
+            violation(ofRemote),
+            violation({ effectiveDirective: "img-src", sourceFile: `${origin}/static/main.js`, blockedURL: "data" }),
+            { type: "deprecation", body: {} },
+          ],
+          "application/reports+json",
+        )
+      ).status,
+    ).toBe(204);
+    const older = {
+      "document-uri": `${origin}/home`,
+      "violated-directive": "connect-src 'self'",
+      "source-file": `${origin}/r/secrets/${release}/913.js`,
+      "blocked-uri": "https://elsewhere.example",
+    };
     expect((await report({ "csp-report": older }, "application/csp-report")).status).toBe(204);
-    const counted = (await rows()).map(({ remote, release: named, phase, code, count }) => [remote, named, phase, code, count]).toSorted();
-    expect(counted).toEqual([["host", "0.3.1", "csp", "img-src", 1], ["secrets", release, "csp", "connect-src", 2]]);
+    const counted = (await rows())
+      .map(({ remote, release: named, phase, code, count }) => [remote, named, phase, code, count])
+      .toSorted();
+    expect(counted).toEqual([
+      ["host", "0.3.1", "csp", "img-src", 1],
+      ["secrets", release, "csp", "connect-src", 2],
+    ]);
     expect(JSON.stringify(await rows())).not.toMatch(/example|alba|edit-secret|#key|Somebody/);
   });
 
   it("counts what it does not know as other, a few of one call, and so many calls of one address", async () => {
-    const strange = Array.from({ length: 60 }, (_, nth) => violation({ effectiveDirective: `made-${String(nth)}`, sourceFile: `https://made.example/r/made${String(nth)}/x/y.js` }));
+    const strange = Array.from({ length: 60 }, (_, nth) =>
+      violation({
+        effectiveDirective: `made-${String(nth)}`,
+        sourceFile: `https://made.example/r/made${String(nth)}/x/y.js`,
+      }),
+    );
     expect((await report(strange, "application/reports+json")).status).toBe(204);
     expect((await rows()).map(({ remote, code, count }) => [remote, code, count])).toEqual([["other", "other", 20]]);
     expect((await report("nothing", "application/csp-report")).status).toBe(422);

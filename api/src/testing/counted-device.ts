@@ -2,9 +2,27 @@ import { uploadPath, UploadStarted, type Json, type KeyringChange } from "@relic
 import fc from "fast-check";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildChange, buildImageRecord, buildJwe, buildLabel, buildSecret, buildSlot, confirm, type Person } from "./person.ts";
+import {
+  buildChange,
+  buildImageRecord,
+  buildJwe,
+  buildLabel,
+  buildSecret,
+  buildSlot,
+  confirm,
+  type Person,
+} from "./person.ts";
 import { startService, type Answer, type Method, type TestService } from "./service.ts";
-import { beginAnswer, buildChangeWith, dropRequest, finishOf, inDays, keepRequest, keepShare, sendParts } from "./sharing.ts";
+import {
+  beginAnswer,
+  buildChangeWith,
+  dropRequest,
+  finishOf,
+  inDays,
+  keepRequest,
+  keepShare,
+  sendParts,
+} from "./sharing.ts";
 import { contentsOf } from "./storage.ts";
 import { buildFinish, buildLarge } from "./upload.ts";
 
@@ -67,13 +85,33 @@ class Device {
       if (secret === undefined) return;
       const ticket = size % 2 === 0 ? {} : { ticket: Buffer.alloc(size + 1).toString("base64url") };
       const keyring = buildChange(this.person, size % 3 === 0 ? { shares: this.#document("relicario-shares") } : {});
-      await this.#confirmed(this.#call("POST", "/secrets/store", { secret_db_id: secret.id, base_version: secret.version, label: buildLabel(this.person, secret.id, secret.version, size + 2), ...ticket, keyring }), keyring);
+      await this.#confirmed(
+        this.#call("POST", "/secrets/store", {
+          secret_db_id: secret.id,
+          base_version: secret.version,
+          label: buildLabel(this.person, secret.id, secret.version, size + 2),
+          ...ticket,
+          keyring,
+        }),
+        keyring,
+      );
     },
-    documents: (size) => this.#put(size % 2 === 0 ? { book: this.#document("relicario-book"), shares: this.#document("relicario-shares") } : { requests: this.#document("relicario-requests") }),
+    documents: (size) =>
+      this.#put(
+        size % 2 === 0
+          ? { book: this.#document("relicario-book"), shares: this.#document("relicario-shares") }
+          : { requests: this.#document("relicario-requests") },
+      ),
     openers: async () => {
       const [opener, image] = [uuidv7(), uuidv7()];
       if (this.#openers++ > 4) return;
-      await this.#put({ slots: { set: [buildSlot(opener, "recovery_code"), buildSlot(image), buildSlot(this.person.imageId)], remove: [] }, image_records: { set: [buildImageRecord(image), buildImageRecord(this.person.imageId)], remove: [] } });
+      await this.#put({
+        slots: {
+          set: [buildSlot(opener, "recovery_code"), buildSlot(image), buildSlot(this.person.imageId)],
+          remove: [],
+        },
+        image_records: { set: [buildImageRecord(image), buildImageRecord(this.person.imageId)], remove: [] },
+      });
       if (this.#secrets.length > 0) this.#code = opener;
     },
     lessOpeners: async () => {
@@ -94,11 +132,14 @@ class Device {
     },
     purgeVersions: async () => {
       const secret = this.#secrets.find(({ version }) => version > 1);
-      if (secret !== undefined) await this.#put({ purge_versions: [{ secret_db_id: secret.id, versions: [secret.version - 1] }] });
+      if (secret !== undefined)
+        await this.#put({ purge_versions: [{ secret_db_id: secret.id, versions: [secret.version - 1] }] });
     },
     upload: async (size) => {
       const large = buildLarge({ bytes: size + 1 });
-      const { upload_id: id } = UploadStarted.parse((await requireOk(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body);
+      const { upload_id: id } = UploadStarted.parse(
+        (await requireOk(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body,
+      );
       if (size % 3 === 0) return; // its time runs out
       await requireOk(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
       if (size % 3 === 1) {
@@ -114,7 +155,12 @@ class Device {
       if (secret === undefined) return;
       const helper = size % 2 === 0 ? {} : { share_helper: Buffer.alloc(454, size).toString("base64url") };
       const ticket = Buffer.alloc(size + 1).toString("base64url");
-      const { shareId } = await keepShare(service, this.person, secret.id, { version: secret.version, ticket, expires_at: inDays(7, clock), ...helper });
+      const { shareId } = await keepShare(service, this.person, secret.id, {
+        version: secret.version,
+        ticket,
+        expires_at: inDays(7, clock),
+        ...helper,
+      });
       this.#shares.push({ shareId, secretId: secret.id });
     },
     changeShare: async (size) => {
@@ -131,7 +177,8 @@ class Device {
       if (share !== undefined) await this.#call("DELETE", `/share/${share.shareId}`);
     },
     request: async () => {
-      if (this.#secrets.length > 0 && this.#requests.length < 10) this.#requests.push(await keepRequest(service, this.person, { expires_at: inDays(7, clock) }));
+      if (this.#secrets.length > 0 && this.#requests.length < 10)
+        this.#requests.push(await keepRequest(service, this.person, { expires_at: inDays(7, clock) }));
     },
     answer: async (size) => {
       const request = this.#requests.at(-1);
@@ -144,7 +191,9 @@ class Device {
     collected: async () => {
       for (const { requestId } of this.#requests) {
         const keyring = buildChangeWith(this.person, "requests");
-        const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, { body: { state: "collected", keyring } });
+        const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, {
+          body: { state: "collected", keyring },
+        });
         if (status === 200) confirm(this.person, keyring); // else nothing came yet
       }
     },
@@ -158,7 +207,9 @@ class Device {
     },
     refused: async () => {
       const { body } = buildSecret(this.person);
-      await service.call("POST", "/secrets/store", this.person.token, { body: { ...body, keyring: { ...body.keyring, state_rev: 99_999 } } });
+      await service.call("POST", "/secrets/store", this.person.token, {
+        body: { ...body, keyring: { ...body.keyring, state_rev: 99_999 } },
+      });
     },
   };
 
@@ -167,11 +218,17 @@ class Device {
   }
 }
 
-/** Does so many times sixty things in any order, and compares what is counted with what is there after each. */
+/**
+ * Does so many times sixty things in any order, and compares what is counted with what is there
+ * after each.
+ */
 export async function checkCounts(rounds: number): Promise<void> {
   clock = new Date();
   const vendors = [{ vendor_id: "relicario", name: "Relicario", former_versions: 2 }];
-  service = await startService({ VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000, start_answer: 100_000 }) }, () => clock);
+  service = await startService(
+    { VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000, start_answer: 100_000 }) },
+    () => clock,
+  );
   try {
     const names = Object.keys(new Device(await service.signIn()).acts);
     const act = fc.record({ name: fc.constantFrom(...names), size: fc.nat(3_000) });

@@ -4,7 +4,10 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { Client } from "pg";
 
-/** Somebody beside the service on its database: holds tables, and ends the service's connections as an operator does. */
+/**
+ * Somebody beside the service on its database: holds tables, and ends the service's connections as
+ * an operator does.
+ */
 export interface Saboteur {
   query(text: string): Promise<Record<string, unknown>[]>;
   /** Nobody else reads or writes the table until `release`. */
@@ -35,16 +38,24 @@ export async function openSaboteur(url: string): Promise<Saboteur> {
       await query("commit");
     },
     async waiting(count) {
-      while ((await query(`select 1 from pg_stat_activity where ${waitingOnes}`)).length < count) await query("select pg_stat_clear_snapshot()");
+      while ((await query(`select 1 from pg_stat_activity where ${waitingOnes}`)).length < count)
+        await query("select pg_stat_clear_snapshot()");
     },
     async terminate(which) {
-      return (await query(`select pg_terminate_backend(pid) from pg_stat_activity where ${which === "all" ? others : waitingOnes}`)).length;
+      return (
+        await query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where ${which === "all" ? others : waitingOnes}`,
+        )
+      ).length;
     },
     close: () => client.end(),
   };
 }
 
-/** A way to the real database that can stop forwarding, as a cut network or a stopped server does: nothing is closed. */
+/**
+ * A way to the real database that can stop forwarding, as a cut network or a stopped server does:
+ * nothing is closed.
+ */
 export interface DatabaseProxy {
   /** The database's address by way of the proxy. */
   readonly url: string;
@@ -59,7 +70,10 @@ export async function proxyTo(url: string): Promise<DatabaseProxy> {
   let stalled = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       sockets.add(from);
       from.on("data", (chunk) => to.write(chunk));
       from.on("error", () => undefined); // "close" follows

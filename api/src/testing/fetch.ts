@@ -1,6 +1,9 @@
 import type { App } from "../app.ts";
 
-/** `fetch` on a service in this process, without a socket. Takes any origin, and the service's paths behind it. */
+/**
+ * `fetch` on a service in this process, without a socket. Takes any origin, and the service's paths
+ * behind it.
+ */
 export function fetchOf({ http }: Pick<App, "http">): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
@@ -13,8 +16,13 @@ export function fetchOf({ http }: Pick<App, "http">): typeof globalThis.fetch {
       payload: Buffer.from(await request.arrayBuffer()),
     });
     request.signal.throwIfAborted();
-    const answered = Object.entries(headers).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]));
-    return new Response(statusCode === 204 ? null : Uint8Array.from(rawPayload), { status: statusCode, headers: answered });
+    const answered = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    return new Response(statusCode === 204 ? null : Uint8Array.from(rawPayload), {
+      status: statusCode,
+      headers: answered,
+    });
   };
 }
 

@@ -5,7 +5,10 @@ import { exportJWK, generateKeyPair, SignJWT, type GenerateKeyPairResult } from 
 
 export interface TestIssuer {
   readonly issuer: string;
-  /** An access token as the identity provider would give it; members can be replaced, or taken out with undefined. */
+  /**
+   * An access token as the identity provider would give it; members can be replaced, or taken out
+   * with undefined.
+   */
   accessToken(subject: string, claims?: Readonly<Record<string, unknown>>, typ?: string): Promise<string>;
   /** The same, signed by a key that is not published. */
   forgedToken(subject: string): Promise<string>;
@@ -22,13 +25,24 @@ let made: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: Gene
 
 /** For all providers of a process: making two takes as long as all else that a provider needs. */
 function rsaKeys(): NonNullable<typeof made> {
-  made ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(([own, stranger]) => ({ own, stranger }));
+  made ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(
+    ([own, stranger]) => ({ own, stranger }),
+  );
   return made;
 }
 
-/** An identity provider as small as it can be: discovery, RS256 keys, tokens. Real keys, a real server. */
-export async function startIssuer({ clientId = "relicario-portal", path = "/realms/relicario" }: { clientId?: string; path?: string } = {}): Promise<TestIssuer> {
-  const { own: { publicKey, privateKey }, stranger } = await rsaKeys();
+/**
+ * An identity provider as small as it can be: discovery, RS256 keys, tokens. Real keys, a real
+ * server.
+ */
+export async function startIssuer({
+  clientId = "relicario-portal",
+  path = "/realms/relicario",
+}: { clientId?: string; path?: string } = {}): Promise<TestIssuer> {
+  const {
+    own: { publicKey, privateKey },
+    stranger,
+  } = await rsaKeys();
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
   const base = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
   const server = createServer((request, response) => {
@@ -37,7 +51,9 @@ export async function startIssuer({ clientId = "relicario-portal", path = "/real
       [`${base}/jwks`, { keys: [jwk] }],
     ]);
     const answer = answers.get(request.url ?? "");
-    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" }).end(JSON.stringify(answer ?? {}));
+    response
+      .writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" })
+      .end(JSON.stringify(answer ?? {}));
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const address = server.address();
@@ -45,9 +61,23 @@ export async function startIssuer({ clientId = "relicario-portal", path = "/real
   const origin = `http://127.0.0.1:${String(address.port)}`;
   const issuer = `${origin}${path}`;
 
-  const sign = (subject: string, claims: Readonly<Record<string, unknown>>, key: typeof privateKey, typ = "at+jwt"): Promise<string> => {
+  const sign = (
+    subject: string,
+    claims: Readonly<Record<string, unknown>>,
+    key: typeof privateKey,
+    typ = "at+jwt",
+  ): Promise<string> => {
     const now = Math.floor(Date.now() / 1_000);
-    const all: Record<string, unknown> = { iss: issuer, sub: subject, aud: "relicario-api", azp: clientId, iat: now, exp: now + 300, auth_time: now, preferred_username: subject };
+    const all: Record<string, unknown> = {
+      iss: issuer,
+      sub: subject,
+      aud: "relicario-api",
+      azp: clientId,
+      iat: now,
+      exp: now + 300,
+      auth_time: now,
+      preferred_username: subject,
+    };
     const wanted = Object.fromEntries(Object.entries({ ...all, ...claims }).filter(([, value]) => value !== undefined));
     return new SignJWT(wanted).setProtectedHeader({ alg: "RS256", kid: "test-1", typ }).sign(key);
   };

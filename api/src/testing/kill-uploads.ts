@@ -13,16 +13,24 @@ let running: Started;
 /** What has to be asked for again after each start; the device keeps all else. */
 let token: string;
 
-const call = async (method: string, path: string, sent: { body?: Buffer | string; headers?: Readonly<Record<string, string>> } = {}): Promise<Response> =>
+const call = async (
+  method: string,
+  path: string,
+  sent: { body?: Buffer | string; headers?: Readonly<Record<string, string>> } = {},
+): Promise<Response> =>
   fetch(`${running.address}${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, ...sent.headers },
-    ...(sent.body === undefined ? {} : { body: typeof sent.body === "string" ? sent.body : Uint8Array.from(sent.body) }),
+    ...(sent.body === undefined
+      ? {}
+      : { body: typeof sent.body === "string" ? sent.body : Uint8Array.from(sent.body) }),
   });
 
 const json = (value: unknown) => ({ body: JSON.stringify(value), headers: { "content-type": "application/json" } });
 
-/** Ends the process in the midst of `work` and starts it again. The moment is another one each time. */
+/**
+ * Ends the process in the midst of `work` and starts it again. The moment is another one each time.
+ */
 async function killDuring(work: Promise<unknown>, moment: Promise<unknown>, subject: string): Promise<void> {
   const settled = work.then(
     () => undefined,
@@ -36,7 +44,10 @@ async function killDuring(work: Promise<unknown>, moment: Promise<unknown>, subj
   token = await service.signIn(running.address, subject);
 }
 
-/** A moment that comes after some turns of queries to the database: between nothing done and all done. */
+/**
+ * A moment that comes after some turns of queries to the database: between nothing done and all
+ * done.
+ */
 const afterTurns = async (turns: number): Promise<void> => {
   for (let turn = 0; turn < turns; turn++) await service.query("select 1");
 };
@@ -44,11 +55,13 @@ const afterTurns = async (turns: number): Promise<void> => {
 /** As a device resumes: what the service has must be ours, the rest is sent. */
 async function sendRest(upload: string, large: LargeContent): Promise<UploadState> {
   const state = UploadState.parse(await (await call("GET", uploadPath(upload))).json());
-  for (const { part, sha256 } of state.received) expect([part, sha256]).toEqual([part, sha256B64u(large.parts[part - 1] ?? Buffer.of())]);
+  for (const { part, sha256 } of state.received)
+    expect([part, sha256]).toEqual([part, sha256B64u(large.parts[part - 1] ?? Buffer.of())]);
   if (state.published !== null) return state;
   const there = new Set(state.received.map(({ part }) => part));
   for (const index of large.parts.keys()) {
-    if (!there.has(index + 1)) expect((await call("POST", uploadPath(upload), await large.part(index + 1))).status).toBe(200);
+    if (!there.has(index + 1))
+      expect((await call("POST", uploadPath(upload), await large.part(index + 1))).status).toBe(200);
   }
   return state;
 }
@@ -58,7 +71,10 @@ const isPublishedWhole = async (large: LargeContent): Promise<void> => {
   expect(Buffer.from(await answer.arrayBuffer()).equals(large.content)).toBe(true);
 };
 
-/** Kills the service three times a round: while parts are sent, while the upload is published, while another one is cancelled. */
+/**
+ * Kills the service three times a round: while parts are sent, while the upload is published, while
+ * another one is cancelled.
+ */
 export async function killUploads(rounds: number): Promise<void> {
   service = await prepareProcess();
   try {
@@ -70,11 +86,17 @@ export async function killUploads(rounds: number): Promise<void> {
 
     for (let round = 0; round < rounds; round++) {
       const large = buildLarge({ bytes: 3 * minPartBytes + 70_000 });
-      const upload = UploadStarted.parse(await (await call("POST", "/v2/secrets/secret", await large.start())).json()).upload_id;
+      const upload = UploadStarted.parse(
+        await (await call("POST", "/v2/secrets/secret", await large.start())).json(),
+      ).upload_id;
 
       // While several parts are on their way.
       const forms = await Promise.all([1, 2, 3, 4].map((number) => large.part(number)));
-      await killDuring(Promise.allSettled(forms.map((form) => call("POST", uploadPath(upload), form))), afterTurns(randomInt(12)), subject);
+      await killDuring(
+        Promise.allSettled(forms.map((form) => call("POST", uploadPath(upload), form))),
+        afterTurns(randomInt(12)),
+        subject,
+      );
       expect((await sendRest(upload, large)).published).toBeNull();
 
       // While it is published.
@@ -82,13 +104,18 @@ export async function killUploads(rounds: number): Promise<void> {
       await killDuring(call("PUT", uploadPath(upload), json(body)), afterTurns(randomInt(6)), subject);
       await sendRest(upload, large);
       const answer = await call("PUT", uploadPath(upload), json(body));
-      expect([answer.status, SecretStored.parse(await answer.json())]).toEqual([200, { secret_db_id: large.id, version: 1, state_rev: body.keyring.state_rev }]);
+      expect([answer.status, SecretStored.parse(await answer.json())]).toEqual([
+        200,
+        { secret_db_id: large.id, version: 1, state_rev: body.keyring.state_rev },
+      ]);
       confirm(person, body.keyring);
       published.push(large);
 
       // While another one is cancelled.
       const given = buildLarge();
-      const second = UploadStarted.parse(await (await call("POST", "/v2/secrets/secret", await given.start())).json()).upload_id;
+      const second = UploadStarted.parse(
+        await (await call("POST", "/v2/secrets/secret", await given.start())).json(),
+      ).upload_id;
       await call("POST", uploadPath(second), await given.part(1));
       await killDuring(call("DELETE", uploadPath(second)), afterTurns(randomInt(4)), subject);
       const left = await call("DELETE", uploadPath(second));
@@ -101,7 +128,10 @@ export async function killUploads(rounds: number): Promise<void> {
     const me = (await (await call("GET", "/user/me")).json()) as { licence: { storage_used: number; secrets: number } };
     const [held] = await service.query(storedQuery(person.userId));
     expect(held?.["contents"]).toBe(published.reduce((sum, { content }) => sum + content.length, 0));
-    expect(me.licence).toMatchObject({ storage_used: Number(held?.["contents"]) + Number(held?.["records"]), secrets: published.length });
+    expect(me.licence).toMatchObject({
+      storage_used: Number(held?.["contents"]) + Number(held?.["records"]),
+      secrets: published.length,
+    });
   } finally {
     await service.stop();
   }

@@ -3,7 +3,10 @@ import type { TestService } from "./service.ts";
 /** `METRICS_TOKEN` of a service whose figures a test reads. */
 export const metricsToken = "t".repeat(32);
 
-/** A counter of `/metrics`, by its name and one label (`step="objects"`); 0 for what was not counted yet. */
+/**
+ * A counter of `/metrics`, by its name and one label (`step="objects"`); 0 for what was not counted
+ * yet.
+ */
 export async function figureOf(service: TestService, name: string, label: string): Promise<number> {
   const { status, text } = await service.call("GET", "/metrics", metricsToken);
   if (status !== 200 || !text.includes(`# TYPE ${name} `)) throw new Error(`there is no ${name}: ${String(status)}`);

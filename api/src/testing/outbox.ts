@@ -25,7 +25,13 @@ export function readMail(source: string): FoundMail {
   const head = source.slice(0, end).replace(/\r?\n[ \t]+/g, " ");
   const header = (name: string): string => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
   const body = source.slice(end).trim();
-  return { to: header("To"), from: header("From"), subject: wordsOf(header("Subject")), text: decoded(body, header("Content-Transfer-Encoding")), source };
+  return {
+    to: header("To"),
+    from: header("From"),
+    subject: wordsOf(header("Subject")),
+    text: decoded(body, header("Content-Transfer-Encoding")),
+    source,
+  };
 }
 
 function decoded(body: string, encoding: string): string {
@@ -38,9 +44,14 @@ function decoded(body: string, encoding: string): string {
 function wordsOf(text: string): string {
   return text
     .replace(/\?= =\?UTF-8\?[QB]\?/gi, "")
-    .replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, word: string) => (kind.toUpperCase() === "B" ? Buffer.from(word, "base64").toString() : unquoted(word.replaceAll("_", " "))));
+    .replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
+      kind.toUpperCase() === "B" ? Buffer.from(word, "base64").toString() : unquoted(word.replaceAll("_", " ")),
+    );
 }
 
 function unquoted(text: string): string {
-  return Buffer.from(text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))), "latin1").toString();
+  return Buffer.from(
+    text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+    "latin1",
+  ).toString();
 }

@@ -1,12 +1,32 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  type KeyObject,
+} from "node:crypto";
 
-import { helperBytes, signedBytes, type Json, type KeyringChange, type KeyStatement, type NewSecret, type StoreSecret, type StoreSecrets } from "@relicario/shared/api";
+import {
+  helperBytes,
+  signedBytes,
+  type Json,
+  type KeyringChange,
+  type KeyStatement,
+  type NewSecret,
+  type StoreSecret,
+  type StoreSecrets,
+} from "@relicario/shared/api";
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
 const b64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 
-/** The account with a real signing key, and what a device of it keeps: the last state and its number. */
+/**
+ * The account with a real signing key, and what a device of it keeps: the last state and its
+ * number.
+ */
 export interface Signer {
   readonly userId: string;
   readonly signingKey: KeyObject;
@@ -31,14 +51,23 @@ export function createPerson(subject: string, token: string): Person {
   return { subject, token, ...createSigner(sub) };
 }
 
-/** A well-formed compact JWE with this header; what is inside is noise, as it is for the service. */
+/**
+ * A well-formed compact JWE with this header; what is inside is noise, as it is for the service.
+ */
 export function buildJwe(header: Readonly<Record<string, unknown>>): string {
   const head = b64u(Buffer.from(JSON.stringify({ alg: "dir", enc: "A256GCM", ...header })));
   return `${head}..${b64u(randomBytes(12))}.${b64u(randomBytes(512))}.${b64u(randomBytes(16))}`;
 }
 
 export function buildLabel(person: Signer, secretId: string, version: number, rev = 1, keyEpoch = 1): string {
-  return buildJwe({ typ: "relicario-label", user_id: person.userId, key_epoch: keyEpoch, secret_id: secretId, version, rev });
+  return buildJwe({
+    typ: "relicario-label",
+    user_id: person.userId,
+    key_epoch: keyEpoch,
+    secret_id: secretId,
+    version,
+    rev,
+  });
 }
 
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
@@ -46,14 +75,28 @@ export const digestOf = (text: string): string => createHash("sha256").update(te
 /** Native hybrid recipients are 1216 bytes in bech32; the service looks at form and length only. */
 export const buildRecipient = (): string => `age1pq1${"q".repeat(1_952)}`;
 
-export function signWith<T extends Readonly<Record<string, Json | undefined>>>(prefix: "key" | "put", document: T, key: KeyObject): T & { sig: string } {
+export function signWith<T extends Readonly<Record<string, Json | undefined>>>(
+  prefix: "key" | "put",
+  document: T,
+  key: KeyObject,
+): T & { sig: string } {
   const { sig: _, ...rest } = document;
   return { ...document, sig: b64u(sign(null, signedBytes(prefix, rest), key)) };
 }
 
 export function buildStatement(person: Signer, overrides: Partial<KeyStatement> = {}): KeyStatement {
-  const { x } = createPublicKey(createPrivateKey(person.signingKey.export({ format: "pem", type: "pkcs8" }))).export({ format: "jwk" });
-  const statement = { v: 1 as const, user_id: person.userId, recipient: buildRecipient(), signing_key: String(x), key_epoch: 1, previous_sig: null, ...overrides };
+  const { x } = createPublicKey(createPrivateKey(person.signingKey.export({ format: "pem", type: "pkcs8" }))).export({
+    format: "jwk",
+  });
+  const statement = {
+    v: 1 as const,
+    user_id: person.userId,
+    recipient: buildRecipient(),
+    signing_key: String(x),
+    key_epoch: 1,
+    previous_sig: null,
+    ...overrides,
+  };
   return signWith("key", statement, person.signingKey);
 }
 
@@ -62,11 +105,22 @@ export function buildState(person: Signer): string {
   return buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous });
 }
 
-export const buildSlot = (openerId: string, kind: "image" | "recovery_code" | "passkey" = "image") => ({ opener_id: openerId, kind, slot: b64u(randomBytes(1_600)) });
+export const buildSlot = (openerId: string, kind: "image" | "recovery_code" | "passkey" = "image") => ({
+  opener_id: openerId,
+  kind,
+  slot: b64u(randomBytes(1_600)),
+});
 
-export const buildImageRecord = (id: string) => ({ id, helper: b64u(randomBytes(helperBytes)), created_at: "2026-11-21T10:00:00.000Z" });
+export const buildImageRecord = (id: string) => ({
+  id,
+  helper: b64u(randomBytes(helperBytes)),
+  created_at: "2026-11-21T10:00:00.000Z",
+});
 
-/** What the device of this person would send next, signed. Members of `overrides` that are undefined are left out. */
+/**
+ * What the device of this person would send next, signed. Members of `overrides` that are undefined
+ * are left out.
+ */
 export function buildChange(person: Signer, overrides: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
   const whose = { user_id: person.userId, key_epoch: 1 };
   const first =
@@ -79,9 +133,16 @@ export function buildChange(person: Signer, overrides: Readonly<Record<string, J
           image_records: { set: [buildImageRecord(person.imageId)], remove: [] },
         }
       : {};
-  const change: Record<string, Json> = { v: 1, ...whose, state_rev: person.stateRev + 1, state: buildState(person), ...first };
+  const change: Record<string, Json> = {
+    v: 1,
+    ...whose,
+    state_rev: person.stateRev + 1,
+    state: buildState(person),
+    ...first,
+  };
   const present = Object.entries({ ...change, ...overrides }).filter(([, value]) => value !== undefined);
-  return signWith("put", Object.fromEntries(present), person.signingKey) as unknown as KeyringChange; // tests send broken ones too
+  // tests send broken ones too
+  return signWith("put", Object.fromEntries(present), person.signingKey) as unknown as KeyringChange;
 }
 
 /** The device takes over what the service confirmed. */
@@ -98,7 +159,12 @@ export interface SecretCall {
 /** A whole `POST /secrets/store`: a new secret, or a new version of `secret_db_id`. */
 export function buildSecret(
   person: Signer,
-  { id = uuidv7(), base, bytes = 700, change = {} }: { id?: string; base?: number; bytes?: number; change?: Readonly<Record<string, Json | undefined>> } = {},
+  {
+    id = uuidv7(),
+    base,
+    bytes = 700,
+    change = {},
+  }: { id?: string; base?: number; bytes?: number; change?: Readonly<Record<string, Json | undefined>> } = {},
 ): SecretCall {
   const content = randomBytes(bytes);
   const version = (base ?? 0) + 1;
@@ -116,7 +182,11 @@ export function buildSecret(
 }
 
 /** A whole `POST /secrets/store/batch` of so many new secrets. */
-export function buildBatch(person: Signer, secrets: number, change: Readonly<Record<string, Json | undefined>> = {}): StoreSecrets {
+export function buildBatch(
+  person: Signer,
+  secrets: number,
+  change: Readonly<Record<string, Json | undefined>> = {},
+): StoreSecrets {
   const keyring = buildChange(person, change);
   const one = (): NewSecret => {
     const { secret_db_id, label, ticket, content } = buildSecret(person).body;

@@ -1,17 +1,27 @@
-/** Tables that are placed by a key of their own (db/schema.ts): they lead to an account, or belong to nobody. */
+/**
+ * Tables that are placed by a key of their own (db/schema.ts): they lead to an account, or belong
+ * to nobody.
+ */
 export const directories: readonly string[] = ["identities", "user_names", "public_ids", "rate_limits", "measurements"];
 
 /**
- * Tables whose rows a statement locks or writes without saying by an equality whose they are: a distributed engine would have
- * to ask every machine, and refuses row locks altogether. Empty for what only reads, and for rows of directories.
+ * Tables whose rows a statement locks or writes without saying by an equality whose they are: a
+ * distributed engine would have to ask every machine, and refuses row locks altogether. Empty for
+ * what only reads, and for rows of directories.
  *
  * @param text of a statement as Drizzle writes it: names in quotes, values as `$1`
  */
 export function tablesWithoutAccount(text: string): string[] {
-  const inserted = [...text.matchAll(/\binsert into "(\w+)" \(([^)]*)\)/g)].flatMap(([, table = "", columns = ""]) => (columns.includes(`"${keyOf(table)}"`) ? [] : [table]));
+  const inserted = [...text.matchAll(/\binsert into "(\w+)" \(([^)]*)\)/g)].flatMap(([, table = "", columns = ""]) =>
+    columns.includes(`"${keyOf(table)}"`) ? [] : [table],
+  );
   const written = [...text.matchAll(/\b(?:update|delete from) "(\w+)"/g)].map(([, table = ""]) => table);
-  const locked = /\bfor (?:no key )?(?:update|share)\b|\bfor key share\b/.test(text) ? [...text.matchAll(/\b(?:from|join) "(\w+)"/g)].map(([, table = ""]) => table) : [];
-  const held = [...written, ...locked].filter((table) => !new RegExp(`(?:"${table}"\\.|[( ])"?${keyOf(table)}"? = \\$\\d`).test(text));
+  const locked = /\bfor (?:no key )?(?:update|share)\b|\bfor key share\b/.test(text)
+    ? [...text.matchAll(/\b(?:from|join) "(\w+)"/g)].map(([, table = ""]) => table)
+    : [];
+  const held = [...written, ...locked].filter(
+    (table) => !new RegExp(`(?:"${table}"\\.|[( ])"?${keyOf(table)}"? = \\$\\d`).test(text),
+  );
   return [...new Set([...inserted, ...held])].filter((table) => !directories.includes(table));
 }
 

@@ -18,7 +18,10 @@ export interface Started {
   readonly exited: Promise<unknown[]>;
 }
 
-/** The real process on a database and a folder of its own, as the start command starts it, as often as one likes. */
+/**
+ * The real process on a database and a folder of its own, as the start command starts it, as often
+ * as one likes.
+ */
 export interface ServiceProcess {
   readonly variables: Record<string, string>;
   readonly objectsFolder: string;
@@ -49,7 +52,11 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     }
   };
   const knownKeys = async (): Promise<string[]> =>
-    (await query("select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects union select object_key from staged_rows where object_key is not null")).map((row) => String(row["object_key"]));
+    (
+      await query(
+        "select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects union select object_key from staged_rows where object_key is not null",
+      )
+    ).map((row) => String(row["object_key"]));
 
   return {
     variables,
@@ -58,12 +65,21 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     knownKeys,
     async strayFiles() {
       const known = new Set(await knownKeys());
-      const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-      const keys = files.map((entry) => join(entry.parentPath, entry.name).slice(objectsFolder.length + 1).replace(/\.[0-9a-f]{12}\.tmp$/, ""));
+      const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) =>
+        entry.isFile(),
+      );
+      const keys = files.map((entry) =>
+        join(entry.parentPath, entry.name)
+          .slice(objectsFolder.length + 1)
+          .replace(/\.[0-9a-f]{12}\.tmp$/, ""),
+      );
       return keys.filter((key) => !known.has(key));
     },
     async start() {
-      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], { env: { PATH: process.env["PATH"], ...compileCache, ...variables }, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [join(__dirname, "../main.ts")], {
+        env: { PATH: process.env["PATH"], ...compileCache, ...variables },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       running.add(child);
       const exited = once(child, "exit").finally(() => running.delete(child));
       let output = "";

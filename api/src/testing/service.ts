@@ -42,7 +42,9 @@ export interface TestService {
   listen(): Promise<string>;
   /** Signs somebody in: token exchange with a real access token. */
   signIn(subject?: string, vendorId?: string): Promise<Person>;
-  /** @throws Error when it locked or wrote rows without naming their account (testing/placed.ts). */
+  /**
+   * @throws Error when it locked or wrote rows without naming their account (testing/placed.ts).
+   */
   stop(): Promise<void>;
 }
 
@@ -66,7 +68,11 @@ export function outboxOf(objectsFolder: string): string {
 }
 
 /** The variables that the service is started with. */
-export async function serviceVariables(issuer: string, databaseUrl: string, objectsFolder: string): Promise<Record<string, string>> {
+export async function serviceVariables(
+  issuer: string,
+  databaseUrl: string,
+  objectsFolder: string,
+): Promise<Record<string, string>> {
   return {
     DATABASE_URL: databaseUrl,
     OBJECTS_URL: objectsFolder,
@@ -82,7 +88,11 @@ export async function serviceVariables(issuer: string, databaseUrl: string, obje
 }
 
 /** The real service on a database and a folder of its own, called without a socket. */
-export async function startService(overrides: Readonly<Record<string, string>> = {}, now?: () => Date, { onStatement: alsoTold, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {}): Promise<TestService> {
+export async function startService(
+  overrides: Readonly<Record<string, string>> = {},
+  now?: () => Date,
+  { onStatement: alsoTold, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {},
+): Promise<TestService> {
   const issuer = await startIssuer();
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
@@ -93,9 +103,19 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     if (tablesWithoutAccount(text).length > 0) unplaced.add(text);
     alsoTold?.(text);
   };
-  const app = await buildApp(env, { onStatement, logStream: { write: (line) => lines.push(line) }, ...(now === undefined ? {} : { now }), ...options });
+  const app = await buildApp(env, {
+    onStatement,
+    logStream: { write: (line) => lines.push(line) },
+    ...(now === undefined ? {} : { now }),
+    ...options,
+  });
 
-  const call: TestService["call"] = async (method, path, token, { body, headers = {}, remoteAddress = "127.0.0.1" } = {}) => {
+  const call: TestService["call"] = async (
+    method,
+    path,
+    token,
+    { body, headers = {}, remoteAddress = "127.0.0.1" } = {},
+  ) => {
     const response = await app.http.inject({
       method,
       url: path,
@@ -104,7 +124,12 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       ...(body === undefined ? {} : { payload: body as object | string }),
     });
     const isJson = response.headers["content-type"]?.includes("json") === true;
-    return { status: response.statusCode, headers: response.headers, text: response.body, body: isJson ? response.json<Answer["body"]>() : {} };
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      body: isJson ? response.json<Answer["body"]>() : {},
+    };
   };
 
   return {
@@ -115,7 +140,10 @@ export async function startService(overrides: Readonly<Record<string, string>> =
     database,
     log: () => lines.join(""),
     call,
-    listen: () => (app.http.server.listening ? Promise.resolve(app.http.listeningOrigin) : app.http.listen({ host: "127.0.0.1", port: 0 })),
+    listen: () =>
+      app.http.server.listening
+        ? Promise.resolve(app.http.listeningOrigin)
+        : app.http.listen({ host: "127.0.0.1", port: 0 }),
     async signIn(subject = `person-${randomBytes(4).toString("hex")}`, vendorId = "relicario") {
       const token = await issuer.accessToken(subject);
       const answer = await call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token } });
@@ -127,7 +155,8 @@ export async function startService(overrides: Readonly<Record<string, string>> =
       await database.drop();
       await issuer.stop();
       for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
-      if (unplaced.size > 0) throw new Error(`these statements lock or write rows of more than one account:\n${[...unplaced].join("\n")}`);
+      if (unplaced.size > 0)
+        throw new Error(`these statements lock or write rows of more than one account:\n${[...unplaced].join("\n")}`);
     },
   };
 }

@@ -1,6 +1,15 @@
 import { randomBytes } from "node:crypto";
 
-import { answerPath, answerTokenHeader, formOfPart, OwnShare, type CreateRequest, type CreateShare, type FinishAnswer, type Json } from "@relicario/shared/api";
+import {
+  answerPath,
+  answerTokenHeader,
+  formOfPart,
+  OwnShare,
+  type CreateRequest,
+  type CreateShare,
+  type FinishAnswer,
+  type Json,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import { buildChange, buildJwe, buildSecret, confirm, type Person, type SecretCall, type Signer } from "./person.ts";
@@ -12,11 +21,19 @@ const b64u = (bytes: number): string => randomBytes(bytes).toString("base64url")
 const digestOfB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 
 /** A change that carries the document of shares, or of requests, as the device makes one. */
-export function buildChangeWith(person: Signer, document: "shares" | "requests", overrides: Readonly<Record<string, Json | undefined>> = {}) {
-  return buildChange(person, { [document]: buildJwe({ typ: `relicario-${document}`, user_id: person.userId, key_epoch: 1 }), ...overrides });
+export function buildChangeWith(
+  person: Signer,
+  document: "shares" | "requests",
+  overrides: Readonly<Record<string, Json | undefined>> = {},
+) {
+  return buildChange(person, {
+    [document]: buildJwe({ typ: `relicario-${document}`, user_id: person.userId, key_epoch: 1 }),
+    ...overrides,
+  });
 }
 
-export const inDays = (days: number, from = new Date()): string => new Date(from.getTime() + days * 86_400_000).toISOString();
+export const inDays = (days: number, from = new Date()): string =>
+  new Date(from.getTime() + days * 86_400_000).toISOString();
 
 /** What whoever has a link can prove with it. */
 export interface Link {
@@ -30,10 +47,15 @@ export interface BuiltShare extends Link {
 }
 
 /** A whole `POST /share`. A `recipient` makes it a person's. */
-export function buildShare(person: Signer, secretId: string, { change = {}, ...more }: Partial<CreateShare> & { change?: Readonly<Record<string, Json | undefined>> } = {}): BuiltShare {
+export function buildShare(
+  person: Signer,
+  secretId: string,
+  { change = {}, ...more }: Partial<CreateShare> & { change?: Readonly<Record<string, Json | undefined>> } = {},
+): BuiltShare {
   const [shareId, linkAuth, passAuth] = [newPublicId(), b64u(32), b64u(32)];
   const audience = more.recipient === undefined ? "public" : "person";
-  const digests = audience === "person" ? {} : { link_auth_sha256: digestOfB64u(linkAuth), pass_auth_sha256: digestOfB64u(passAuth) };
+  const digests =
+    audience === "person" ? {} : { link_auth_sha256: digestOfB64u(linkAuth), pass_auth_sha256: digestOfB64u(passAuth) };
   const body: CreateShare = {
     ...{ share_id: shareId, secret_db_id: secretId, version: 1, audience, ticket: b64u(2_000), ...digests },
     ...{ password: false, expires_at: inDays(7), keyring: buildChangeWith(person, "shares", change), ...more },
@@ -41,13 +63,29 @@ export function buildShare(person: Signer, secretId: string, { change = {}, ...m
   return { shareId, linkAuth, passAuth, body };
 }
 
-export const openingOf = ({ shareId, linkAuth, passAuth }: Link, claimId: string | undefined = b64u(16)) => ({ share_id: shareId, link_auth: linkAuth, pass_auth: passAuth, claim_id: claimId });
+export const openingOf = ({ shareId, linkAuth, passAuth }: Link, claimId: string | undefined = b64u(16)) => ({
+  share_id: shareId,
+  link_auth: linkAuth,
+  pass_auth: passAuth,
+  claim_id: claimId,
+});
 
 /** `POST /requests`, with what the link of it proves. */
-export function buildRequest(person: Signer, more: Partial<CreateRequest> = {}): { body: CreateRequest; requestId: string; linkAuth: string } {
+export function buildRequest(
+  person: Signer,
+  more: Partial<CreateRequest> = {},
+): { body: CreateRequest; requestId: string; linkAuth: string } {
   const [requestId, linkAuth] = [newPublicId(), b64u(32)];
   const document = buildJwe({ typ: "relicario-request", request_id: requestId });
-  const body = { request_id: requestId, document, link_auth_sha256: digestOfB64u(linkAuth), expires_at: inDays(7), max_size: 20_000_000, keyring: buildChangeWith(person, "requests"), ...more };
+  const body = {
+    request_id: requestId,
+    document,
+    link_auth_sha256: digestOfB64u(linkAuth),
+    expires_at: inDays(7),
+    max_size: 20_000_000,
+    keyring: buildChangeWith(person, "requests"),
+    ...more,
+  };
   return { body, requestId, linkAuth };
 }
 
@@ -55,20 +93,36 @@ export function buildRequest(person: Signer, more: Partial<CreateRequest> = {}):
 export type Calls = Pick<TestService, "call">;
 
 /** @throws Error when the call is not answered 200 */
-export async function done({ call }: Calls, method: Method, path: string, token: string | null, options: CallOptions = {}): Promise<Answer> {
+export async function done(
+  { call }: Calls,
+  method: Method,
+  path: string,
+  token: string | null,
+  options: CallOptions = {},
+): Promise<Answer> {
   const answer = await call(method, path, token, options);
-  if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${String(answer.status)} ${answer.text.slice(0, 300)}`);
+  if (answer.status !== 200)
+    throw new Error(`${method} ${path} was answered ${String(answer.status)} ${answer.text.slice(0, 300)}`);
   return answer;
 }
 
-export async function keepSecret(calls: Calls, person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall & { readonly id: string }> {
+export async function keepSecret(
+  calls: Calls,
+  person: Person,
+  options: Parameters<typeof buildSecret>[1] = {},
+): Promise<SecretCall & { readonly id: string }> {
   const secret = buildSecret(person, options);
   await done(calls, "POST", "/secrets/store", person.token, { body: secret.body });
   confirm(person, secret.body.keyring);
   return { ...secret, id: secret.body.secret_db_id };
 }
 
-export async function keepShare(calls: Calls, person: Person, secretId: string, more: Parameters<typeof buildShare>[2] = {}): Promise<BuiltShare> {
+export async function keepShare(
+  calls: Calls,
+  person: Person,
+  secretId: string,
+  more: Parameters<typeof buildShare>[2] = {},
+): Promise<BuiltShare> {
   const share = buildShare(person, secretId, more);
   await done(calls, "POST", "/share", person.token, { body: share.body });
   confirm(person, share.body.keyring);
@@ -76,18 +130,30 @@ export async function keepShare(calls: Calls, person: Person, secretId: string, 
 }
 
 /** Somebody new with a secret that is shared. */
-export async function sharedBySomebody(service: TestService, more: Parameters<typeof buildShare>[2] = {}): Promise<{ owner: Person; secret: Awaited<ReturnType<typeof keepSecret>>; share: BuiltShare }> {
+export async function sharedBySomebody(
+  service: TestService,
+  more: Parameters<typeof buildShare>[2] = {},
+): Promise<{ owner: Person; secret: Awaited<ReturnType<typeof keepSecret>>; share: BuiltShare }> {
   const owner = await service.signIn();
   const secret = await keepSecret(service, owner);
   return { owner, secret, share: await keepShare(service, owner, secret.id, more) };
 }
 
-export async function sharesOf(calls: Calls, person: Person, secretId: string, { ended = true } = {}): Promise<OwnShare[]> {
+export async function sharesOf(
+  calls: Calls,
+  person: Person,
+  secretId: string,
+  { ended = true } = {},
+): Promise<OwnShare[]> {
   const { body } = await done(calls, "GET", `/sharelist/${secretId}${ended ? "?get_expired=true" : ""}`, person.token);
   return z.object({ shares: z.array(OwnShare) }).parse(body).shares;
 }
 
-export async function keepRequest(calls: Calls, person: Person, more: Partial<CreateRequest> = {}): Promise<ReturnType<typeof buildRequest>> {
+export async function keepRequest(
+  calls: Calls,
+  person: Person,
+  more: Partial<CreateRequest> = {},
+): Promise<ReturnType<typeof buildRequest>> {
   const request = buildRequest(person, more);
   await done(calls, "POST", "/requests", person.token, { body: request.body });
   confirm(person, request.body.keyring);
@@ -112,8 +178,14 @@ export interface BuiltAnswer {
 type FinishAnswerBody = z.infer<typeof FinishAnswer>;
 
 /** An answer of somebody without an account, begun. */
-export async function beginAnswer(calls: Calls, { requestId, linkAuth }: { requestId: string; linkAuth: string }, bytes = 5_000): Promise<BuiltAnswer> {
-  const { body } = await done(calls, "POST", "/requests/answer", null, { body: { request_id: requestId, link_auth: linkAuth, size: bytes } });
+export async function beginAnswer(
+  calls: Calls,
+  { requestId, linkAuth }: { requestId: string; linkAuth: string },
+  bytes = 5_000,
+): Promise<BuiltAnswer> {
+  const { body } = await done(calls, "POST", "/requests/answer", null, {
+    body: { request_id: requestId, link_auth: linkAuth, size: bytes },
+  });
   const content = randomBytes(bytes);
   const partSize = Number(body["part_size"]);
   const headers = { [answerTokenHeader]: String(body["token"]) };
@@ -129,12 +201,18 @@ export async function beginAnswer(calls: Calls, { requestId, linkAuth }: { reque
 }
 
 export async function sendParts(calls: Calls, answer: BuiltAnswer): Promise<void> {
-  for (let part = 1; (part - 1) * answer.partSize < answer.content.length; part++) await done(calls, "POST", answerPath(answer.id), null, await answer.part(part));
+  for (let part = 1; (part - 1) * answer.partSize < answer.content.length; part++)
+    await done(calls, "POST", answerPath(answer.id), null, await answer.part(part));
 }
 
-export const finishOf = ({ call }: Calls, answer: BuiltAnswer, body: unknown = answer.finish): Promise<Answer> => call("PUT", answerPath(answer.id), null, { body, headers: answer.headers });
+export const finishOf = ({ call }: Calls, answer: BuiltAnswer, body: unknown = answer.finish): Promise<Answer> =>
+  call("PUT", answerPath(answer.id), null, { body, headers: answer.headers });
 
-export async function answerRequest(calls: Calls, request: { requestId: string; linkAuth: string }, bytes?: number): Promise<BuiltAnswer> {
+export async function answerRequest(
+  calls: Calls,
+  request: { requestId: string; linkAuth: string },
+  bytes?: number,
+): Promise<BuiltAnswer> {
   const answer = await beginAnswer(calls, request, bytes);
   await sendParts(calls, answer);
   const { status, text } = await finishOf(calls, answer);

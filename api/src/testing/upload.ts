@@ -15,7 +15,10 @@ export interface SentForm {
 
 export async function sentForm(form: FormData): Promise<SentForm> {
   const response = new Response(form);
-  return { body: Buffer.from(await response.arrayBuffer()), headers: { "content-type": String(response.headers.get("content-type")) } };
+  return {
+    body: Buffer.from(await response.arrayBuffer()),
+    headers: { "content-type": String(response.headers.get("content-type")) },
+  };
 }
 
 /** A sealed content cut into parts, and the calls that bring it to the service. */
@@ -28,9 +31,15 @@ export interface LargeContent {
   part(number: number, more?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> }): Promise<SentForm>;
 }
 
-export function buildLarge({ id = uuidv7(), bytes = minPartBytes + 1_000, partSize = minPartBytes }: { id?: string; bytes?: number; partSize?: number } = {}): LargeContent {
+export function buildLarge({
+  id = uuidv7(),
+  bytes = minPartBytes + 1_000,
+  partSize = minPartBytes,
+}: { id?: string; bytes?: number; partSize?: number } = {}): LargeContent {
   const content = randomBytes(bytes);
-  const parts = Array.from({ length: Math.ceil(bytes / partSize) }, (_, index) => content.subarray(index * partSize, (index + 1) * partSize));
+  const parts = Array.from({ length: Math.ceil(bytes / partSize) }, (_, index) =>
+    content.subarray(index * partSize, (index + 1) * partSize),
+  );
   return {
     id,
     content,
@@ -51,7 +60,11 @@ export function buildLarge({ id = uuidv7(), bytes = minPartBytes + 1_000, partSi
 export function buildFinish(
   person: Person,
   { id, content }: LargeContent,
-  { base = 0, change = {}, ...more }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUpload> = {},
+  {
+    base = 0,
+    change = {},
+    ...more
+  }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUpload> = {},
 ): FinishUpload {
   return {
     label: buildLabel(person, id, base + 1),

@@ -2,12 +2,16 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
 /**
- * SHA-256 over all pieces, computed in a thread of its own: the event loop reads and copies them, half of the work where the
- * processor has instructions for SHA-256, and far less where it has none. One piece is under way while the next is read.
+ * SHA-256 over all pieces, computed in a thread of its own: the event loop reads and copies them,
+ * half of the work where the processor has instructions for SHA-256, and far less where it has
+ * none. One piece is under way while the next is read.
  *
  * @throws what reading the pieces throws.
  */
-export async function digestOf(pieces: AsyncIterable<Buffer>, thread = new URL("digest.worker.ts", import.meta.url)): Promise<Buffer> {
+export async function digestOf(
+  pieces: AsyncIterable<Buffer>,
+  thread = new URL("digest.worker.ts", import.meta.url),
+): Promise<Buffer> {
   const worker = new Worker(thread, { name: "digest" });
   // It may fail while nothing was asked of it: an error that nobody hears ends the process.
   const failed = once(worker, "exit").then((): never => {

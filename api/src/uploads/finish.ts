@@ -12,17 +12,33 @@ import { begin, checkLabel, refuseConflicts, refuseEarly, versionAfter } from ".
 import type { Services } from "../services.ts";
 import { digestOf } from "./content-digest.ts";
 import type { OwnUploads } from "./policy.ts";
-import { findUpload, keepDigest, markPublished, partCount, partSizeOf, readParts, type PartRow, type UploadRow } from "./queries.ts";
+import {
+  findUpload,
+  keepDigest,
+  markPublished,
+  partCount,
+  partSizeOf,
+  readParts,
+  type PartRow,
+  type UploadRow,
+} from "./queries.ts";
 import { expiryAfter } from "./start.ts";
 
 /**
- * All parts become the next version, in one transaction with the keyring change. They are read through before it, without
- * holding anything: parts never change, so what was found stays true. A change that does not fit is refused before that.
+ * All parts become the next version, in one transaction with the keyring change. They are read
+ * through before it, without holding anything: parts never change, so what was found stays true. A
+ * change that does not fit is refused before that.
  *
- * @throws Problem `not_found`, `upload_incomplete` (with `missing`), `digest_mismatch`, `conflict` when another call has
- * published it, and those of a keyring change.
+ * @throws Problem `not_found`, `upload_incomplete` (with `missing`), `digest_mismatch`, `conflict`
+ *   when another call has published it, and those of a keyring change.
  */
-export async function finishUpload(services: Services, own: OwnUploads, uploadId: string, { keyring, ...rest }: FinishUpload, when: Circumstances): Promise<SecretStored> {
+export async function finishUpload(
+  services: Services,
+  own: OwnUploads,
+  uploadId: string,
+  { keyring, ...rest }: FinishUpload,
+  when: Circumstances,
+): Promise<SecretStored> {
   const call = callOf(keyring, { upload_id: uploadId, ...withoutUndefined(rest) });
   const upload = await findUpload(services.db, own, uploadId, when.now);
   if (upload === null) throw new Problem("not_found");
@@ -30,7 +46,8 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   if (first !== null) return first;
 
   const base = upload.baseVersion === null ? undefined : (rest.base_version ?? upload.baseVersion);
-  if (upload.baseVersion === null && rest.base_version !== undefined) throw new Problem("conflict", { detail: "this upload is a new secret" });
+  if (upload.baseVersion === null && rest.base_version !== undefined)
+    throw new Problem("conflict", { detail: "this upload is a new secret" });
   const version = versionAfter(base);
   checkLabel(own, keyring, rest.label, upload.secretId, version);
   const parts = await readParts(services.db, own, uploadId);
@@ -40,7 +57,10 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
   const contentSha256 = await services.digests(own.accountId, async () => {
     const present = await findUpload(services.db, own, uploadId, when.now);
     if (present === null) throw new Problem("not_found");
-    return present.contentSha256 ?? contentDigest(services, upload, parts, (found) => keepDigest(services.db, own, uploadId, found));
+    return (
+      present.contentSha256 ??
+      contentDigest(services, upload, parts, (found) => keepDigest(services.db, own, uploadId, found))
+    );
   });
   refuseOther(contentSha256, rest.content_sha256);
 
@@ -63,15 +83,30 @@ export async function finishUpload(services: Services, own: OwnUploads, uploadId
       contentSha256,
       size: upload.size,
     };
-    const more = await writeVersion(tx, own, next, { change: await nextChange(tx, own.accountId, { noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId }, now: when.now }), now: when.now, former: vendor.formerVersions });
+    const more = await writeVersion(tx, own, next, {
+      change: await nextChange(tx, own.accountId, {
+        noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
+        now: when.now,
+      }),
+      now: when.now,
+      former: vendor.formerVersions,
+    });
     await countStored(tx, vendor, account, added + more, reserveBytes); // the content took its place when it started
-    await markPublished(tx, own, uploadId, { version, stateRev: keyring.state_rev, callSha256: wholeCall(call), expiresAt: expiryAfter(when.now) });
+    await markPublished(tx, own, uploadId, {
+      version,
+      stateRev: keyring.state_rev,
+      callSha256: wholeCall(call),
+      expiresAt: expiryAfter(when.now),
+    });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
   });
 }
 
 /** The first answer to the call that published this upload; null while nothing has. */
-function answerOf({ secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow, call: Call): SecretStored | null {
+function answerOf(
+  { secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow,
+  call: Call,
+): SecretStored | null {
   if (publishedVersion === null || publishedStateRev === null) return null;
   if (publishedCallSha256?.equals(wholeCall(call)) !== true) throw published();
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
@@ -88,7 +123,12 @@ export function refuseMissing(upload: ContentPlace, parts: readonly PartRow[]): 
 }
 
 /** SHA-256 over all parts in order, read once and kept: whoever waited for its turn finds it. */
-export async function contentDigest(services: Services, sizes: ContentPlace, parts: readonly PartRow[], keep: (found: Buffer) => Promise<void>): Promise<Buffer> {
+export async function contentDigest(
+  services: Services,
+  sizes: ContentPlace,
+  parts: readonly PartRow[],
+  keep: (found: Buffer) => Promise<void>,
+): Promise<Buffer> {
   const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(sizes, part), sha256 }));
   const found = await digestOf(streamContent(services, sizes, kept, { start: 0, end: sizes.size - 1 }));
   await keep(found);
@@ -103,6 +143,9 @@ function published(): Problem {
   return new Problem("conflict", { detail: "this upload is published" });
 }
 
-function withoutUndefined({ base_version: base, ...always }: Omit<FinishUpload, "keyring">): Omit<FinishUpload, "keyring"> {
+function withoutUndefined({
+  base_version: base,
+  ...always
+}: Omit<FinishUpload, "keyring">): Omit<FinishUpload, "keyring"> {
   return base === undefined ? always : { ...always, base_version: base };
 }

@@ -14,20 +14,30 @@ export interface FormLimits {
 
 const maxFieldBytes = 100;
 
-/** For routes whose form is read by their handler, as it arrives: the schema of its body is for the description alone. */
+/**
+ * For routes whose form is read by their handler, as it arrives: the schema of its body is for the
+ * description alone.
+ */
 export function checkingAllButTheForm(params: z.ZodType): FastifySchemaCompiler<unknown> {
-  return (route) => (route.httpPart === "body" ? (body: unknown) => ({ value: body }) : validatorCompiler({ ...route, schema: params }));
+  return (route) =>
+    route.httpPart === "body" ? (body: unknown) => ({ value: body }) : validatorCompiler({ ...route, schema: params });
 }
 
 /**
  * Fields and files of a form as they arrive.
  *
- * @throws Problem `unsupported_media_type` for what is no form, `bad_request` for one that is broken or cut off.
+ * @throws Problem `unsupported_media_type` for what is no form, `bad_request` for one that is
+ *   broken or cut off.
  */
-export async function* readForm(request: FastifyRequest, { fields, files, fileBytes }: FormLimits): AsyncGenerator<Multipart> {
+export async function* readForm(
+  request: FastifyRequest,
+  { fields, files, fileBytes }: FormLimits,
+): AsyncGenerator<Multipart> {
   if (!request.isMultipart()) throw new Problem("unsupported_media_type");
   try {
-    yield* request.parts({ limits: { fields, files, parts: fields + files, fieldSize: maxFieldBytes, fileSize: fileBytes } });
+    yield* request.parts({
+      limits: { fields, files, parts: fields + files, fieldSize: maxFieldBytes, fileSize: fileBytes },
+    });
   } catch (cause) {
     throw brokenForm(cause);
   }
@@ -35,13 +45,20 @@ export async function* readForm(request: FastifyRequest, { fields, files, fileBy
 
 /** What fails while a form is read is the caller's, or the network's. */
 export function brokenForm(cause: unknown): Problem {
-  return cause instanceof Problem ? cause : new Problem("bad_request", { cause, detail: "the form is broken or not whole" });
+  return cause instanceof Problem
+    ? cause
+    : new Problem("bad_request", { cause, detail: "the form is broken or not whole" });
 }
 
 /** A form without files. */
-export async function readFields<T extends z.ZodType>(request: FastifyRequest, schema: T, fields: number): Promise<z.output<T>> {
+export async function readFields<T extends z.ZodType>(
+  request: FastifyRequest,
+  schema: T,
+  fields: number,
+): Promise<z.output<T>> {
   const values: Record<string, unknown> = {};
-  for await (const item of readForm(request, { fields, files: 0, fileBytes: 0 })) if (item.type === "field") values[item.fieldname] = item.value;
+  for await (const item of readForm(request, { fields, files: 0, fileBytes: 0 }))
+    if (item.type === "field") values[item.fieldname] = item.value;
   return parseFields(schema, values);
 }
 

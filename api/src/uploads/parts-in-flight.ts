@@ -1,11 +1,15 @@
 import type { IncomingMessage } from "node:http";
 
-/** A copy of a part that has brought nothing for so long while another one waits is given up: a device that changed networks sends it again. */
+/**
+ * A copy of a part that has brought nothing for so long while another one waits is given up: a
+ * device that changed networks sends it again.
+ */
 const stalledMilliseconds = 10_000;
 
 /**
- * One copy of a part at a time in this process. Its bytes have their place in the quota since the upload started; copies
- * beside each other would have none. A second one is not read until the first is over, and then finds the part there.
+ * One copy of a part at a time in this process. Its bytes have their place in the quota since the
+ * upload started; copies beside each other would have none. A second one is not read until the
+ * first is over, and then finds the part there.
  */
 export interface PartsInFlight {
   alone<T>(part: string, call: Pick<IncomingMessage, "socket" | "destroy">, work: () => Promise<T>): Promise<T>;

@@ -18,7 +18,11 @@ export function presentState(upload: UploadRow, parts: readonly PartRow[]): Uplo
     ...presentStarted(upload),
     base_version: baseVersion,
     size,
-    received: parts.map(({ part, sha256 }) => ({ part, size: partSizeOf(upload, part), sha256: sha256.toString("base64url") })),
+    received: parts.map(({ part, sha256 }) => ({
+      part,
+      size: partSizeOf(upload, part),
+      sha256: sha256.toString("base64url"),
+    })),
     published: version === null || stateRev === null ? null : { version, state_rev: stateRev },
   };
 }

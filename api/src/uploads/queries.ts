@@ -20,8 +20,16 @@ export function partSizeOf(upload: Sizes, part: number): number {
 }
 
 /** Null for one that is not there, not the caller's, or over. */
-export async function findUpload(db: Db | Tx, { accountId }: OwnUploads, id: string, now: Date): Promise<UploadRow | null> {
-  const [row] = await db.select().from(uploads).where(and(isThat(accountId, id), gt(uploads.expiresAt, now)));
+export async function findUpload(
+  db: Db | Tx,
+  { accountId }: OwnUploads,
+  id: string,
+  now: Date,
+): Promise<UploadRow | null> {
+  const [row] = await db
+    .select()
+    .from(uploads)
+    .where(and(isThat(accountId, id), gt(uploads.expiresAt, now)));
   return row ?? null;
 }
 
@@ -77,7 +85,12 @@ export interface Published {
 }
 
 /** Its parts belong to the version now; the row stays for the answer to the same call once more. */
-export async function markPublished(tx: Tx, { accountId }: OwnUploads, id: string, { version, stateRev, callSha256, expiresAt }: Published): Promise<void> {
+export async function markPublished(
+  tx: Tx,
+  { accountId }: OwnUploads,
+  id: string,
+  { version, stateRev, callSha256, expiresAt }: Published,
+): Promise<void> {
   await deleteParts(tx, accountId, id);
   await tx
     .update(uploads)
@@ -91,7 +104,10 @@ export async function deleteUpload(tx: Tx, accountId: string, id: string, now: D
   return discardParts(tx, accountId, id, now);
 }
 
-/** The parts of an upload or an answer that goes; their objects go after the commit. @returns their keys. */
+/**
+ * The parts of an upload or an answer that goes; their objects go after the commit. @returns their
+ * keys.
+ */
 export async function discardParts(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
   const keys = await deleteParts(tx, accountId, id);
   await discard(tx, accountId, keys, now);
@@ -100,7 +116,8 @@ export async function discardParts(tx: Tx, accountId: string, id: string, now: D
 
 /** Those whose time is over, of any account, in the order of their key. */
 export function readExpired(db: Db, now: Date, last: UploadRow | null, length: number): Promise<UploadRow[]> {
-  const after = last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
+  const after =
+    last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
   return db
     .select()
     .from(uploads)

@@ -13,14 +13,17 @@ import { brokenForm, parseFields, readForm } from "./form.ts";
 import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 
 /*
- * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the answer finished: nothing is ever copied.
+ * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the
+ * answer finished: nothing is ever copied.
  *
- * 1. The form's fields come first, so that number and digest are known before the first byte; a form that announces more
- *    than its part holds is refused there. Copies of one part take turns (parts-in-flight.ts).
- * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A wrong size or digest is
- *    found at the last byte, before the store gives the object its name, so there is nothing to take back.
- * 3. One transaction makes it a part of the upload, or the answer. A part that is there already stays; the same bytes once more are
- *    counted and compared, and not kept.
+ * 1. The form's fields come first, so that number and digest are known before the first byte; a
+ *    form that announces more than its part holds is refused there. Copies of one part take turns
+ *    (parts-in-flight.ts).
+ * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A
+ *    wrong size or digest is found at the last byte, before the store gives the object its name, so
+ *    there is nothing to take back.
+ * 3. One transaction makes it a part of the upload, or the answer. A part that is there already
+ *    stays; the same bytes once more are counted and compared, and not kept.
  */
 
 /** How long a part may take to arrive: 64 MiB at 300 kbit/s. */
@@ -43,8 +46,15 @@ export interface PartsTarget {
   prolong(tx: Tx): Promise<void>;
 }
 
-/** @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`, `validation_error`, … */
-export async function receivePart(services: Services, target: PartsTarget, request: FastifyRequest): Promise<ReceivedPart> {
+/**
+ * @throws Problem `not_found`, `conflict` for another part of that number, `digest_mismatch`,
+ *   `validation_error`, …
+ */
+export async function receivePart(
+  services: Services,
+  target: PartsTarget,
+  request: FastifyRequest,
+): Promise<ReceivedPart> {
   const formBytes = Number(request.headers["content-length"] ?? 0);
   if (formBytes > target.partSize + maxFormBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
@@ -55,12 +65,19 @@ export async function receivePart(services: Services, target: PartsTarget, reque
     }
     const announced = fieldsOf(fields, target);
     if (formBytes > partSizeOf(target, announced.part) + maxFormBytes) throw wrong("/data", "too_long");
-    return services.parts.alone(`${target.id}/${String(announced.part)}`, request.raw, () => keepPart(services, target, announced, item.file));
+    return services.parts.alone(`${target.id}/${String(announced.part)}`, request.raw, () =>
+      keepPart(services, target, announced, item.file),
+    );
   }
   throw wrong("/data", "missing");
 }
 
-async function keepPart(services: Services, target: PartsTarget, { part, sha256 }: PartFields, data: Readable): Promise<ReceivedPart> {
+async function keepPart(
+  services: Services,
+  target: PartsTarget,
+  { part, sha256 }: PartFields,
+  data: Readable,
+): Promise<ReceivedPart> {
   const { db, objects } = services;
   const { accountId, id } = target;
   const size = partSizeOf(target, part);
@@ -86,7 +103,8 @@ async function keepPart(services: Services, target: PartsTarget, { part, sha256 
       return true;
     });
   } catch (error) {
-    // After a failure that is no refusal the commit may have taken place: then the object stays, and is collected if it is loose.
+    // After a failure that is no refusal the commit may have taken place: then the object stays,
+    // and is collected if it is loose.
     if (error instanceof Problem) await abandon(db, objects, accountId, objectKey);
     throw error;
   }
@@ -94,14 +112,21 @@ async function keepPart(services: Services, target: PartsTarget, { part, sha256 
   return received;
 }
 
-/** True when this part is there. @throws Problem `conflict` when it is there with other bytes: two contents would be mixed. */
+/**
+ * True when this part is there. @throws Problem `conflict` when it is there with other bytes: two
+ * contents would be mixed.
+ */
 async function isThere(db: Db | Tx, { accountId, id }: PartsTarget, part: number, sha256: Buffer): Promise<boolean> {
   const there = await findPart(db, accountId, id, part);
-  if (there !== null && !there.sha256.equals(sha256)) throw new Problem("conflict", { detail: "this part is there with other bytes" });
+  if (there !== null && !there.sha256.equals(sha256))
+    throw new Problem("conflict", { detail: "this part is there with other bytes" });
   return there !== null;
 }
 
-/** The bytes, passed on as they come; the end is reached only when they are those that were announced. */
+/**
+ * The bytes, passed on as they come; the end is reached only when they are those that were
+ * announced.
+ */
 async function* checked(data: Readable, size: number, sha256: Buffer): AsyncGenerator<Buffer> {
   const digest = createHash("sha256");
   let count = 0;

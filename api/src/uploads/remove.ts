@@ -8,7 +8,10 @@ import type { Services } from "../services.ts";
 import type { OwnUploads } from "./policy.ts";
 import { deleteUpload, findUpload, readExpired, type UploadRow } from "./queries.ts";
 
-/** Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and goes as well. */
+/**
+ * Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and
+ * goes as well.
+ */
 export async function cancelUpload(services: Services, own: OwnUploads, id: string): Promise<void> {
   const { db, objects, now } = services;
   const keys = await changeAccount(services, own.accountId, async (tx) => {

@@ -33,8 +33,15 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     return presentStarted(await startUpload(services, uploadsPolicy(actorOf(request)), wish));
   });
 
-  app.post(path, { schema: uploadSchemas.part, validatorCompiler, config: { ...write, bodySeconds: partSeconds } }, async (request) =>
-    receivePart(services, await openUpload(services, uploadsPolicy(actorOf(request)), request.params.upload_id), request),
+  app.post(
+    path,
+    { schema: uploadSchemas.part, validatorCompiler, config: { ...write, bodySeconds: partSeconds } },
+    async (request) =>
+      receivePart(
+        services,
+        await openUpload(services, uploadsPolicy(actorOf(request)), request.params.upload_id),
+        request,
+      ),
   );
 
   app.get(path, { schema: uploadSchemas.state, config: { access: "signed_in" } }, async (request) => {
@@ -44,8 +51,14 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     return presentState(upload, await readParts(db, own, upload.id));
   });
 
-  app.put(path, { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: { ...write, idempotent: true } }, (request) =>
-    finishUpload(services, uploadsPolicy(actorOf(request)), request.params.upload_id, request.body, { now: now(), language: languageOf(request) }),
+  app.put(
+    path,
+    { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: { ...write, idempotent: true } },
+    (request) =>
+      finishUpload(services, uploadsPolicy(actorOf(request)), request.params.upload_id, request.body, {
+        now: now(),
+        language: languageOf(request),
+      }),
   );
 
   app.delete(path, { schema: uploadSchemas.cancel, config: write }, async (request, reply) => {

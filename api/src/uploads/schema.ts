@@ -1,4 +1,13 @@
-import { FinishUpload, Id, PartFields, ReceivedPart, SecretStored, StartUpload, UploadStarted, UploadState } from "@relicario/shared/api";
+import {
+  FinishUpload,
+  Id,
+  PartFields,
+  ReceivedPart,
+  SecretStored,
+  StartUpload,
+  UploadStarted,
+  UploadState,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import { answers } from "../http/answers.ts";
@@ -7,7 +16,12 @@ const params = z.strictObject({ upload_id: Id });
 const consumes = ["multipart/form-data"];
 
 export const uploadSchemas = {
-  start: { summary: "Begins an upload of a new secret, or with base_version of a new version", consumes, body: StartUpload, response: answers(UploadStarted) },
+  start: {
+    summary: "Begins an upload of a new secret, or with base_version of a new version",
+    consumes,
+    body: StartUpload,
+    response: answers(UploadStarted),
+  },
   part: {
     summary: "One part: the fields part and sha256, then the file data; the same one again is the same as once",
     consumes,
@@ -16,6 +30,15 @@ export const uploadSchemas = {
     response: answers(ReceivedPart),
   },
   state: { summary: "Which parts are there", params, response: answers(UploadState) },
-  finish: { summary: "Publishes all parts as the next version, in one transaction with the keyring change", params, body: FinishUpload, response: answers(SecretStored) },
-  cancel: { summary: "Gives the upload up; its parts go at once", params, response: answers(z.undefined().describe("it is gone"), 204) },
+  finish: {
+    summary: "Publishes all parts as the next version, in one transaction with the keyring change",
+    params,
+    body: FinishUpload,
+    response: answers(SecretStored),
+  },
+  cancel: {
+    summary: "Gives the upload up; its parts go at once",
+    params,
+    response: answers(z.undefined().describe("it is gone"), 204),
+  },
 };

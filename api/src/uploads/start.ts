@@ -11,8 +11,8 @@ import type { OwnUploads } from "./policy.ts";
 import { countOpen, insertUpload, type UploadRow } from "./queries.ts";
 
 /**
- * Its bytes take their place in the quota at once, and former versions are counted, so that no upload fails at its end for
- * want of room.
+ * Its bytes take their place in the quota at once, and former versions are counted, so that no
+ * upload fails at its end for want of room.
  */
 export function startUpload(services: Services, own: OwnUploads, wish: StartUpload): Promise<UploadRow> {
   const { vendors, now } = services;
@@ -22,10 +22,19 @@ export function startUpload(services: Services, own: OwnUploads, wish: StartUplo
     await refuseConflicts(tx, own, secretId, base);
     await versionsThatGiveWay(tx, own, secretId, vendor.formerVersions, now());
     await refuseExcess(tx, vendor, own, account, [size], base === undefined ? 1 : 0);
-    if ((await countOpen(tx, own)) >= maxOpenUploads) throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
+    if ((await countOpen(tx, own)) >= maxOpenUploads)
+      throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
     await addStorage(tx, own.accountId, size);
     const partSize = wish.part_size ?? vendor.partBytes;
-    return insertUpload(tx, { accountId: own.accountId, id: uuidv7(), secretId, baseVersion: base ?? null, size, partSize, expiresAt: expiryAfter(now()) });
+    return insertUpload(tx, {
+      accountId: own.accountId,
+      id: uuidv7(),
+      secretId,
+      baseVersion: base ?? null,
+      size,
+      partSize,
+      expiresAt: expiryAfter(now()),
+    });
   });
 }
 

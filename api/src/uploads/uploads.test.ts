@@ -4,7 +4,16 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 
-import { maxOpenUploads, maxSealedBytes, minPartBytes, SecretContent, SecretPage, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
+import {
+  maxOpenUploads,
+  maxSealedBytes,
+  minPartBytes,
+  SecretContent,
+  SecretPage,
+  uploadPath,
+  UploadStarted,
+  UploadState,
+} from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
@@ -20,20 +29,32 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const send = (person: Person, path: string, form: SentForm): Promise<Answer> => service.call("POST", path, person.token, form);
+const send = (person: Person, path: string, form: SentForm): Promise<Answer> =>
+  service.call("POST", path, person.token, form);
 
-const begin = async (person: Person, large: LargeContent, fields: Parameters<LargeContent["start"]>[0] = {}): Promise<string> => {
+const begin = async (
+  person: Person,
+  large: LargeContent,
+  fields: Parameters<LargeContent["start"]>[0] = {},
+): Promise<string> => {
   const answer = await send(person, "/v2/secrets/secret", await large.start(fields));
   if (answer.status !== 200) throw new Error(answer.text);
   return UploadStarted.parse(answer.body).upload_id;
 };
 
-const sendPart = async (person: Person, upload: string, large: LargeContent, number: number, more: Parameters<LargeContent["part"]>[1] = {}): Promise<Answer> =>
-  send(person, uploadPath(upload), await large.part(number, more));
+const sendPart = async (
+  person: Person,
+  upload: string,
+  large: LargeContent,
+  number: number,
+  more: Parameters<LargeContent["part"]>[1] = {},
+): Promise<Answer> => send(person, uploadPath(upload), await large.part(number, more));
 
-const finish = (person: Person, upload: string, body: unknown): Promise<Answer> => service.call("PUT", uploadPath(upload), person.token, { body });
+const finish = (person: Person, upload: string, body: unknown): Promise<Answer> =>
+  service.call("PUT", uploadPath(upload), person.token, { body });
 
-const stateOf = async (person: Person, upload: string): Promise<UploadState> => UploadState.parse((await service.call("GET", uploadPath(upload), person.token)).body);
+const stateOf = async (person: Person, upload: string): Promise<UploadState> =>
+  UploadState.parse((await service.call("GET", uploadPath(upload), person.token)).body);
 
 /** Starts, sends all parts, publishes, and takes the answer over. */
 const keepLarge = async (person: Person, large: LargeContent, base = 0): Promise<void> => {
@@ -46,7 +67,12 @@ const keepLarge = async (person: Person, large: LargeContent, base = 0): Promise
 };
 
 const download = async (person: Person, body: unknown, headers: Record<string, string> = {}) =>
-  service.app.http.inject({ method: "POST", url: "/v2/secrets/get-secret", headers: { authorization: `Bearer ${person.token}`, ...headers }, payload: body as object });
+  service.app.http.inject({
+    method: "POST",
+    url: "/v2/secrets/get-secret",
+    headers: { authorization: `Bearer ${person.token}`, ...headers },
+    payload: body as object,
+  });
 
 const objectsOf = async (person: Person): Promise<string[]> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
@@ -60,7 +86,15 @@ describe("an upload", () => {
     const person = await service.signIn();
     const large = buildLarge({ bytes: 2 * minPartBytes + 1_000 });
     const upload = await begin(person, large);
-    expect(await stateOf(person, upload)).toMatchObject({ secret_db_id: large.id, base_version: null, size: large.content.length, part_size: minPartBytes, parts: 3, received: [], published: null });
+    expect(await stateOf(person, upload)).toMatchObject({
+      secret_db_id: large.id,
+      base_version: null,
+      size: large.content.length,
+      part_size: minPartBytes,
+      parts: 3,
+      received: [],
+      published: null,
+    });
 
     const answers = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, large, number)));
     expect(answers.map(({ status, body }) => [status, body["part"], body["size"]])).toEqual([
@@ -68,15 +102,33 @@ describe("an upload", () => {
       [200, 1, minPartBytes],
       [200, 2, minPartBytes],
     ]);
-    expect((await stateOf(person, upload)).received).toEqual(large.parts.map((part, index) => ({ part: index + 1, size: part.length, sha256: sha256B64u(part) })));
-    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0, state_rev: 0 } });
+    expect((await stateOf(person, upload)).received).toEqual(
+      large.parts.map((part, index) => ({ part: index + 1, size: part.length, sha256: sha256B64u(part) })),
+    );
+    expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
+      body: { total: 0, state_rev: 0 },
+    });
 
     const body = buildFinish(person, large);
-    expect(await finish(person, upload, body)).toMatchObject({ status: 200, body: { secret_db_id: large.id, version: 1, state_rev: 1 } });
+    expect(await finish(person, upload, body)).toMatchObject({
+      status: 200,
+      body: { secret_db_id: large.id, version: 1, state_rev: 1 },
+    });
     const page = SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
-    expect(page).toMatchObject({ total: 1, state_rev: 1, secrets: [{ secret_db_id: large.id, version: 1, label: body.label, size: large.content.length }] });
-    const got = SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } })).body);
-    expect(got).toMatchObject({ content: null, ticket: body.ticket, versions: [{ version: 1, size: large.content.length }] });
+    expect(page).toMatchObject({
+      total: 1,
+      state_rev: 1,
+      secrets: [{ secret_db_id: large.id, version: 1, label: body.label, size: large.content.length }],
+    });
+    const got = SecretContent.parse(
+      (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } }))
+        .body,
+    );
+    expect(got).toMatchObject({
+      content: null,
+      ticket: body.ticket,
+      versions: [{ version: 1, size: large.content.length }],
+    });
     expect((await download(person, { secret_db_id: large.id })).rawPayload.equals(large.content)).toBe(true);
     expect(await stateOf(person, upload)).toMatchObject({ received: [], published: { version: 1, state_rev: 1 } });
     expect(await objectsOf(person)).toHaveLength(3);
@@ -86,15 +138,22 @@ describe("an upload", () => {
     const person = await service.signIn();
     const large = buildLarge({ bytes: 100 });
     await keepLarge(person, large);
-    const got = SecretContent.parse((await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } })).body);
+    const got = SecretContent.parse(
+      (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: large.id } }))
+        .body,
+    );
     expect(got.content).toBe(large.content.toString("base64url"));
   });
 
   it("has parts of 8 MiB where nothing else is wished", async () => {
     const person = await service.signIn();
     const form = new FormData();
-    for (const [name, value] of Object.entries({ size: String(20 * 1024 ** 2), secret_db_id: uuidv7() })) form.set(name, value);
-    expect(await send(person, "/v2/secrets/secret", await sentForm(form))).toMatchObject({ status: 200, body: { part_size: 8 * 1024 ** 2, parts: 3 } });
+    for (const [name, value] of Object.entries({ size: String(20 * 1024 ** 2), secret_db_id: uuidv7() }))
+      form.set(name, value);
+    expect(await send(person, "/v2/secrets/secret", await sentForm(form))).toMatchObject({
+      status: 200,
+      body: { part_size: 8 * 1024 ** 2, parts: 3 },
+    });
   });
 
   it("becomes a new version, the one before stays readable by its number, large or small", async () => {
@@ -108,18 +167,26 @@ describe("an upload", () => {
     const third = buildLarge({ id, bytes: 900_000 });
     await keepLarge(person, third, 2);
     for (const [version, content] of [small.content, second.content, third.content].entries()) {
-      expect((await download(person, { secret_db_id: id, version: version + 1 })).rawPayload.equals(content)).toBe(true);
+      expect((await download(person, { secret_db_id: id, version: version + 1 })).rawPayload.equals(content)).toBe(
+        true,
+      );
     }
     expect((await download(person, { secret_db_id: id })).rawPayload.equals(third.content)).toBe(true);
     expect(await usedBy(person)).toBe(small.content.length + second.content.length + third.content.length);
   });
 
   it("keeps to what the vendor says of sizes", async () => {
-    const few = await startService({ VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", content_bytes: 5_000 }]) });
+    const few = await startService({
+      VENDORS: JSON.stringify([{ vendor_id: "relicario", name: "Relicario", content_bytes: 5_000 }]),
+    });
     try {
       const person = await few.signIn();
-      expect(await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_001 }).start())).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 5_000 } });
-      expect((await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_000 }).start())).status).toBe(200);
+      expect(
+        await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_001 }).start()),
+      ).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 5_000 } });
+      expect(
+        (await few.call("POST", "/v2/secrets/secret", person.token, await buildLarge({ bytes: 5_000 }).start())).status,
+      ).toBe(200);
     } finally {
       await few.stop();
     }
@@ -143,7 +210,10 @@ describe("a part", () => {
     const large = buildLarge();
     const upload = await begin(person, large);
     const wrong = { sha256: sha256B64u(Buffer.from("other")) };
-    expect(await sendPart(person, upload, large, 1, wrong)).toMatchObject({ status: 422, body: { code: "digest_mismatch" } });
+    expect(await sendPart(person, upload, large, 1, wrong)).toMatchObject({
+      status: 422,
+      body: { code: "digest_mismatch" },
+    });
     expect((await stateOf(person, upload)).received).toEqual([]);
     expect(await objectsOf(person)).toEqual([]);
     expect((await sendPart(person, upload, large, 1)).status).toBe(200);
@@ -154,8 +224,13 @@ describe("a part", () => {
     const large = buildLarge();
     const upload = await begin(person, large);
     await sendPart(person, upload, large, 2);
-    expect(await sendPart(person, upload, large, 2, { data: new Uint8Array(1_000) })).toMatchObject({ status: 409, body: { code: "conflict" } });
-    expect((await stateOf(person, upload)).received).toMatchObject([{ part: 2, sha256: sha256B64u(large.parts[1] ?? Buffer.of()) }]);
+    expect(await sendPart(person, upload, large, 2, { data: new Uint8Array(1_000) })).toMatchObject({
+      status: 409,
+      body: { code: "conflict" },
+    });
+    expect((await stateOf(person, upload)).received).toMatchObject([
+      { part: 2, sha256: sha256B64u(large.parts[1] ?? Buffer.of()) },
+    ]);
   });
 
   it.each<[string, number, Uint8Array<ArrayBuffer>, string, string]>([
@@ -177,7 +252,10 @@ describe("a part", () => {
     const person = await service.signIn();
     const large = buildLarge();
     const upload = await begin(person, large);
-    expect(await sendPart(person, upload, large, 1, { data: new Uint8Array(minPartBytes + 100_000) })).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+    expect(await sendPart(person, upload, large, 1, { data: new Uint8Array(minPartBytes + 100_000) })).toMatchObject({
+      status: 413,
+      body: { code: "payload_too_large" },
+    });
   });
 
   it("longer than announced is refused while its data are still under way", async () => {
@@ -186,10 +264,19 @@ describe("a part", () => {
     const upload = await begin(person, large);
     const { headers, body } = await large.part(2, { data: new Uint8Array(1_000_000) });
     const address = new URL(await service.listen());
-    const sending = httpRequest({ host: address.hostname, port: address.port, path: uploadPath(upload), method: "POST", headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` } });
+    const sending = httpRequest({
+      host: address.hostname,
+      port: address.port,
+      path: uploadPath(upload),
+      method: "POST",
+      headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` },
+    });
     sending.write(body.subarray(0, 900)); // fields, and the first of its data
     const [answer] = (await once(sending, "response")) as [IncomingMessage];
-    expect([answer.statusCode, await json(answer)]).toMatchObject([422, { errors: [{ path: "/data", reason: "too_long" }] }]);
+    expect([answer.statusCode, await json(answer)]).toMatchObject([
+      422,
+      { errors: [{ path: "/data", reason: "too_long" }] },
+    ]);
     expect(await objectsOf(person)).toEqual([]);
     sending.end(body.subarray(900));
   });
@@ -202,19 +289,40 @@ describe("a part", () => {
     late.set("data", new Blob(["x"]), "part");
     late.set("part", "1");
     late.set("sha256", sha256B64u(Buffer.from("x")));
-    expect(await send(person, uploadPath(upload), await sentForm(late))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await send(person, uploadPath(upload), await sentForm(late))).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
     const none = new FormData();
     none.set("part", "1");
     none.set("sha256", sha256B64u(Buffer.from("x")));
-    expect(await send(person, uploadPath(upload), await sentForm(none))).toMatchObject({ status: 422, body: { errors: [{ path: "/data", reason: "missing" }] } });
+    expect(await send(person, uploadPath(upload), await sentForm(none))).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: "/data", reason: "missing" }] },
+    });
     const { headers, body } = await large.part(2);
-    expect(await send(person, uploadPath(upload), { headers, body: body.subarray(0, 500) })).toMatchObject({ status: 400, body: { code: "bad_request" } });
-    expect(await send(person, uploadPath(upload), { headers: { "content-type": "multipart/form-data" }, body })).toMatchObject({ status: 400 });
-    expect(await service.call("POST", uploadPath(upload), person.token, { body: { part: 1 } })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+    expect(await send(person, uploadPath(upload), { headers, body: body.subarray(0, 500) })).toMatchObject({
+      status: 400,
+      body: { code: "bad_request" },
+    });
+    expect(
+      await send(person, uploadPath(upload), { headers: { "content-type": "multipart/form-data" }, body }),
+    ).toMatchObject({ status: 400 });
+    expect(await service.call("POST", uploadPath(upload), person.token, { body: { part: 1 } })).toMatchObject({
+      status: 415,
+      body: { code: "unsupported_media_type" },
+    });
     const start = await large.start();
-    expect(await send(person, "/v2/secrets/secret", { ...start, body: start.body.subarray(0, 200) })).toMatchObject({ status: 400, body: { code: "bad_request" } });
-    expect(await service.call("POST", "/v2/secrets/secret", person.token, { body: { size: 1 } })).toMatchObject({ status: 415 });
-    expect(await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await large.part(1))).toMatchObject({ status: 422 });
+    expect(await send(person, "/v2/secrets/secret", { ...start, body: start.body.subarray(0, 200) })).toMatchObject({
+      status: 400,
+      body: { code: "bad_request" },
+    });
+    expect(await service.call("POST", "/v2/secrets/secret", person.token, { body: { size: 1 } })).toMatchObject({
+      status: 415,
+    });
+    expect(await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await large.part(1))).toMatchObject({
+      status: 422,
+    });
     expect(await objectsOf(person)).toEqual([]);
   });
 
@@ -224,7 +332,13 @@ describe("a part", () => {
     const upload = await begin(person, large);
     const { headers, body } = await large.part(1);
     const address = new URL(await service.listen());
-    const sending = httpRequest({ host: address.hostname, port: address.port, path: uploadPath(upload), method: "POST", headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` } });
+    const sending = httpRequest({
+      host: address.hostname,
+      port: address.port,
+      path: uploadPath(upload),
+      method: "POST",
+      headers: { ...headers, "content-length": body.length, authorization: `Bearer ${person.token}` },
+    });
     const broken = new Promise((closed) => sending.once("close", closed));
     sending.on("error", () => undefined); // it is broken off on purpose
     sending.write(body.subarray(0, 3_000_000));
@@ -248,7 +362,10 @@ describe("starting", () => {
     ["an unknown field", { extra: "1" }],
   ])("with %s is refused", async (_, fields) => {
     const person = await service.signIn();
-    expect(await send(person, "/v2/secrets/secret", await buildLarge().start(fields))).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await send(person, "/v2/secrets/secret", await buildLarge().start(fields))).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
   });
 
   it("looks at conflicts at once, so that nothing is sent for nothing", async () => {
@@ -256,16 +373,29 @@ describe("starting", () => {
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
     const large = buildLarge({ id: body.secret_db_id });
-    expect(await send(person, "/v2/secrets/secret", await large.start())).toMatchObject({ status: 409, body: { code: "id_taken" } });
-    expect(await send(person, "/v2/secrets/secret", await large.start({ base_version: "2" }))).toMatchObject({ status: 409, body: { code: "version_conflict", version: 1 } });
-    expect(await send(person, "/v2/secrets/secret", await buildLarge().start({ base_version: "1" }))).toMatchObject({ status: 404 });
+    expect(await send(person, "/v2/secrets/secret", await large.start())).toMatchObject({
+      status: 409,
+      body: { code: "id_taken" },
+    });
+    expect(await send(person, "/v2/secrets/secret", await large.start({ base_version: "2" }))).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 1 },
+    });
+    expect(await send(person, "/v2/secrets/secret", await buildLarge().start({ base_version: "1" }))).toMatchObject({
+      status: 404,
+    });
   });
 
   it("takes its place in the quota, and gives it back when it is cancelled", async () => {
     const person = await service.signIn(undefined, "second"); // 100,000 bytes
     const first = await begin(person, buildLarge({ bytes: 60_000 }));
-    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 40_001 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 40_001 }).body })).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 40_001 }).start())).toMatchObject({
+      status: 413,
+      body: { code: "quota_exceeded" },
+    });
+    expect(
+      await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 40_001 }).body }),
+    ).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
     expect((await service.call("DELETE", uploadPath(first), person.token)).status).toBe(204);
     expect(await usedBy(person)).toBe(0);
     expect((await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 100_000 }).start())).status).toBe(200);
@@ -274,7 +404,10 @@ describe("starting", () => {
   it("is limited to a number under way", async () => {
     const person = await service.signIn();
     for (let count = 0; count < maxOpenUploads; count++) await begin(person, buildLarge({ bytes: 10 }));
-    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 10 }).start())).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await send(person, "/v2/secrets/secret", await buildLarge({ bytes: 10 }).start())).toMatchObject({
+      status: 413,
+      body: { code: "quota_exceeded" },
+    });
   });
 });
 
@@ -291,7 +424,10 @@ describe("finishing", () => {
     const large = buildLarge({ bytes: 2 * minPartBytes + 1_000 });
     const upload = await begin(person, large);
     await sendPart(person, upload, large, 2);
-    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 409, body: { code: "upload_incomplete", missing: [1, 3] } });
+    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({
+      status: 409,
+      body: { code: "upload_incomplete", missing: [1, 3] },
+    });
   });
 
   it("looks at the digest of the whole, and can be tried again", async () => {
@@ -320,8 +456,13 @@ describe("finishing", () => {
     const read = jest.spyOn(service.app.services.objects, "read");
     try {
       const { keyring, ...rest } = buildFinish(person, large);
-      expect(await finish(person, upload, { ...rest, keyring: buildChange(person, { state_rev: 7 }) })).toMatchObject({ status: 404, body: { code: "no_keyring" } });
-      expect(await finish(person, upload, { ...rest, keyring: { ...keyring, sig: Buffer.alloc(64).toString("base64url") } })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+      expect(await finish(person, upload, { ...rest, keyring: buildChange(person, { state_rev: 7 }) })).toMatchObject({
+        status: 404,
+        body: { code: "no_keyring" },
+      });
+      expect(
+        await finish(person, upload, { ...rest, keyring: { ...keyring, sig: Buffer.alloc(64).toString("base64url") } }),
+      ).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
       expect(read).not.toHaveBeenCalled();
     } finally {
       read.mockRestore();
@@ -332,15 +473,23 @@ describe("finishing", () => {
     const { person, large, upload } = await ready();
     const body = buildFinish(person, large);
     const answers = await Promise.all([1, 2, 3].map(() => finish(person, upload, body)));
-    expect(answers.map(({ status, body: answer }) => [status, answer])).toEqual(Array(3).fill([200, { secret_db_id: large.id, version: 1, state_rev: 1 }]));
+    expect(answers.map(({ status, body: answer }) => [status, answer])).toEqual(
+      Array(3).fill([200, { secret_db_id: large.id, version: 1, state_rev: 1 }]),
+    );
     confirm(person, body.keyring);
     const other = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body: other.body });
     expect(await finish(person, upload, body)).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
     confirm(person, other.body.keyring);
-    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({
+      status: 409,
+      body: { code: "conflict" },
+    });
     expect(await sendPart(person, upload, large, 1)).toMatchObject({ status: 409, body: { code: "conflict" } });
-    expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 409, body: { code: "conflict" } });
+    expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({
+      status: 409,
+      body: { code: "conflict" },
+    });
     expect(await usedBy(person)).toBe(large.content.length + other.content.length);
   });
 
@@ -354,13 +503,28 @@ describe("finishing", () => {
     const upload = await begin(person, large, { base_version: "1" });
     for (const number of [1, 2]) await sendPart(person, upload, large, number);
 
-    const behind = buildFinish({ ...person, stateRev: 0, state: null }, large, { base: 1, change: { book: undefined, shares: undefined, slots: undefined, key_statement: undefined, image_records: undefined } });
-    expect(await finish(person, upload, behind)).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: { state_rev: 1 } } });
+    const behind = buildFinish({ ...person, stateRev: 0, state: null }, large, {
+      base: 1,
+      change: {
+        book: undefined,
+        shares: undefined,
+        slots: undefined,
+        key_statement: undefined,
+        image_records: undefined,
+      },
+    });
+    expect(await finish(person, upload, behind)).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict", keyring: { state_rev: 1 } },
+    });
 
     const winner = buildSecret(person, { id, base: 1 });
     await service.call("POST", "/secrets/store", person.token, { body: winner.body });
     const late = buildFinish(person, large, { base: 1 }); // behind in both: the version is looked at first
-    expect(await finish(person, upload, late)).toMatchObject({ status: 409, body: { code: "version_conflict", version: 2 } });
+    expect(await finish(person, upload, late)).toMatchObject({
+      status: 409,
+      body: { code: "version_conflict", version: 2 },
+    });
     confirm(person, winner.body.keyring);
 
     const third = buildFinish(person, large, { base: 2, base_version: 2 });
@@ -389,8 +553,12 @@ describe("finishing", () => {
   it("refuses a label of another version and a change with another signature, and keeps the parts", async () => {
     const { person, large, upload } = await ready();
     const body = buildFinish(person, large);
-    expect(await finish(person, upload, { ...body, label: buildFinish(person, large, { base: 1 }).label })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    expect(await finish(person, upload, { ...body, keyring: { ...body.keyring, state_rev: 1, sig: "A".repeat(86) } })).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(
+      await finish(person, upload, { ...body, label: buildFinish(person, large, { base: 1 }).label }),
+    ).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(
+      await finish(person, upload, { ...body, keyring: { ...body.keyring, state_rev: 1, sig: "A".repeat(86) } }),
+    ).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect((await stateOf(person, upload)).received).toHaveLength(2);
     expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({ body: { total: 0 } });
   });
@@ -405,7 +573,11 @@ describe("cancelling", () => {
     expect(await objectsOf(person)).toHaveLength(1);
     expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 204, text: "" });
     expect(await objectsOf(person)).toEqual([]);
-    for (const answer of [await service.call("DELETE", uploadPath(upload), person.token), await service.call("GET", uploadPath(upload), person.token), await sendPart(person, upload, large, 2)]) {
+    for (const answer of [
+      await service.call("DELETE", uploadPath(upload), person.token),
+      await service.call("GET", uploadPath(upload), person.token),
+      await sendPart(person, upload, large, 2),
+    ]) {
       expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
     expect(await finish(person, upload, buildFinish(person, large))).toMatchObject({ status: 404 });
@@ -419,7 +591,11 @@ describe("a part that is on its way while its upload is given up", () => {
       const person = await service.signIn();
       const large = buildLarge();
       const upload = await begin(person, large);
-      const [, , cancelled] = await Promise.all([sendPart(person, upload, large, 1), sendPart(person, upload, large, 2), service.call("DELETE", uploadPath(upload), person.token)]);
+      const [, , cancelled] = await Promise.all([
+        sendPart(person, upload, large, 1),
+        sendPart(person, upload, large, 2),
+        service.call("DELETE", uploadPath(upload), person.token),
+      ]);
       expect(cancelled.status).toBe(204);
       expect(await objectsOf(person)).toEqual([]);
       expect(await usedBy(person)).toBe(0);
@@ -467,13 +643,13 @@ describe("POST /v2/secrets/get-secret", () => {
 
   it("gives the whole with its length, and says that ranges can be asked for", async () => {
     const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id });
-    expect([statusCode, headers["content-type"], headers["content-length"], headers["accept-ranges"], headers["cache-control"]]).toEqual([
-      200,
-      "application/octet-stream",
-      String(large.content.length),
-      "bytes",
-      "no-store",
-    ]);
+    expect([
+      statusCode,
+      headers["content-type"],
+      headers["content-length"],
+      headers["accept-ranges"],
+      headers["cache-control"],
+    ]).toEqual([200, "application/octet-stream", String(large.content.length), "bytes", "no-store"]);
     expect(rawPayload.equals(large.content)).toBe(true);
   });
 
@@ -489,18 +665,29 @@ describe("POST /v2/secrets/get-secret", () => {
     [`bytes=5-${String(size + 5)}`, 5, size - 1],
   ])("gives the range %s", async (range, start, end) => {
     const { statusCode, headers, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
-    expect([statusCode, headers["content-range"], headers["content-length"]]).toEqual([206, `bytes ${String(start)}-${String(end)}/${String(size)}`, String(end - start + 1)]);
+    expect([statusCode, headers["content-range"], headers["content-length"]]).toEqual([
+      206,
+      `bytes ${String(start)}-${String(end)}/${String(size)}`,
+      String(end - start + 1),
+    ]);
     expect(rawPayload.equals(large.content.subarray(start, end + 1))).toBe(true);
   });
 
-  it.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b"])("gives the whole for %j, which is no range", async (range) => {
-    const { statusCode, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
-    expect([statusCode, rawPayload.length]).toEqual([200, size]);
-  });
+  it.each(["bytes=5-4", "bytes=0-1,5-6", "items=0-1", "bytes=-", "bytes=a-b"])(
+    "gives the whole for %j, which is no range",
+    async (range) => {
+      const { statusCode, rawPayload } = await download(person, { secret_db_id: large.id }, { range });
+      expect([statusCode, rawPayload.length]).toEqual([200, size]);
+    },
+  );
 
   it.each([`bytes=${String(size)}-`, "bytes=-0"])("answers 416 for %s", async (range) => {
     const { statusCode, headers, body } = await download(person, { secret_db_id: large.id }, { range });
-    expect([statusCode, headers["content-range"], (JSON.parse(body) as { code: string }).code]).toEqual([416, `bytes */${String(size)}`, "range_not_satisfiable"]);
+    expect([statusCode, headers["content-range"], (JSON.parse(body) as { code: string }).code]).toEqual([
+      416,
+      `bytes */${String(size)}`,
+      "range_not_satisfiable",
+    ]);
   });
 
   it("keeps to If-Range, so that two versions are never mixed", async () => {
@@ -511,7 +698,8 @@ describe("POST /v2/secrets/get-secret", () => {
   });
 
   it("answers 404 for a version or secret that is not there", async () => {
-    for (const body of [{ secret_db_id: large.id, version: 2 }, { secret_db_id: uuidv7() }]) expect((await download(person, body)).statusCode).toBe(404);
+    for (const body of [{ secret_db_id: large.id, version: 2 }, { secret_db_id: uuidv7() }])
+      expect((await download(person, body)).statusCode).toBe(404);
     expect((await download(person, { secret_db_id: large.id, extra: 1 })).statusCode).toBe(422);
   });
 });

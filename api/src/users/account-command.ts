@@ -7,8 +7,9 @@ import { CommandError, runCommand } from "../operations/command.ts";
 import { nameKeyOf } from "./user-name.ts";
 
 /*
- * `pnpm --filter @relicario/api run account lock|unlock <vendor> <user name or id>`, for whoever runs the service.
- * It asks for DATABASE_URL alone and works beside running processes: they look at the rows at every call.
+ * `pnpm --filter @relicario/api run account lock|unlock <vendor> <user name or id>`, for whoever
+ * runs the service. It asks for DATABASE_URL alone and works beside running processes: they look at
+ * the rows at every call.
  */
 
 runCommand("account", async (db, [verb, vendorId, who]) => {
@@ -27,7 +28,10 @@ runCommand("account", async (db, [verb, vendorId, who]) => {
 
 async function findAccount(db: Db, vendorId: string, who: string): Promise<string | null> {
   if (Id.safeParse(who).success) {
-    const [account] = await db.select({ id: accounts.id }).from(accounts).where(and(eq(accounts.id, who), eq(accounts.vendorId, vendorId)));
+    const [account] = await db
+      .select({ id: accounts.id })
+      .from(accounts)
+      .where(and(eq(accounts.id, who), eq(accounts.vendorId, vendorId)));
     return account?.id ?? null;
   }
   const [name] = await db
@@ -37,7 +41,10 @@ async function findAccount(db: Db, vendorId: string, who: string): Promise<strin
   return name?.accountId ?? null;
 }
 
-/** Takes turns with token exchanges ([Note: Exchange and sign-out]): none leaves a session behind. @returns how many sessions ended. */
+/**
+ * Takes turns with token exchanges ([Note: Exchange and sign-out]): none leaves a session behind.
+ * @returns how many sessions ended.
+ */
 async function lock(tx: Tx, accountId: string): Promise<number> {
   const now = new Date();
   await tx.update(accounts).set({ lockedAt: now }).where(eq(accounts.id, accountId));

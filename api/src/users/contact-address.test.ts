@@ -21,7 +21,8 @@ const withAddress = async (address = "ana+x@example.org"): Promise<Person> => {
   return person;
 };
 
-const ask = (person: Person, language = "en"): Promise<Answer> => service.call("POST", "/user/send-validate-email", person.token, { headers: { "accept-language": language } });
+const ask = (person: Person, language = "en"): Promise<Answer> =>
+  service.call("POST", "/user/send-validate-email", person.token, { headers: { "accept-language": language } });
 
 /** What the newest mail's link carries behind #. */
 const linkOf = async (): Promise<{ value: string; nonce: string }> => {
@@ -34,7 +35,8 @@ const linkOf = async (): Promise<{ value: string; nonce: string }> => {
 const answer = (person: Person, link: { value: string; nonce: string }): Promise<Answer> =>
   service.call("GET", `/user/validate-contact-email?${new URLSearchParams({ ...link }).toString()}`, person.token);
 
-const isVerified = async (person: Person): Promise<unknown> => (await service.call("GET", "/user/me", person.token)).body["contact_email_verified"];
+const isVerified = async (person: Person): Promise<unknown> =>
+  (await service.call("GET", "/user/me", person.token)).body["contact_email_verified"];
 
 const refused = { status: 422, body: { code: "validation_error", errors: [{ path: "/nonce", reason: "invalid" }] } };
 
@@ -42,7 +44,10 @@ describe("validating a contact address", () => {
   it("verifies it by the link of the mail, once", async () => {
     const person = await withAddress();
     expect(await ask(person)).toMatchObject({ status: 204, text: "" });
-    expect((await mailsOf(service)).at(-1)).toMatchObject({ to: "ana+x@example.org", subject: "Is this your address? A question from Relicario" });
+    expect((await mailsOf(service)).at(-1)).toMatchObject({
+      to: "ana+x@example.org",
+      subject: "Is this your address? A question from Relicario",
+    });
     const link = await linkOf();
     expect(link.value).toBe("ana+x@example.org");
     expect(Buffer.from(link.nonce, "base64url")).toHaveLength(16);
@@ -62,11 +67,16 @@ describe("validating a contact address", () => {
   it("answers everything that is not right in the same words", async () => {
     const person = await withAddress();
     const somebody = await withAddress("ana+x@example.org");
-    expect(await answer(person, { value: "ana+x@example.org", nonce: "A".repeat(22) })).toMatchObject(refused); // nothing was asked
+    // nothing was asked
+    expect(await answer(person, { value: "ana+x@example.org", nonce: "A".repeat(22) })).toMatchObject(refused);
     await ask(person);
     const link = await linkOf();
     const turned = `${link.nonce.startsWith("A") ? "B" : "A"}${link.nonce.slice(1)}`;
-    const wrong = [await answer(person, { ...link, nonce: turned }), await answer(person, { ...link, value: "eva@example.org" }), await answer(somebody, link)];
+    const wrong = [
+      await answer(person, { ...link, nonce: turned }),
+      await answer(person, { ...link, value: "eva@example.org" }),
+      await answer(somebody, link),
+    ];
     for (const one of wrong) expect(one).toMatchObject(refused);
     const { request_id: _, ...first } = wrong[0]?.body ?? {};
     for (const { body } of wrong) expect(body).toMatchObject(first);
@@ -93,7 +103,12 @@ describe("validating a contact address", () => {
     clock = new Date(clock.getTime() + 24 * 3_600_000 + 1);
     expect(await answer(person, link)).toMatchObject(refused);
     await service.app.sweep();
-    expect(await service.app.services.db.select().from(emailValidations).where(eq(emailValidations.accountId, person.userId))).toEqual([]);
+    expect(
+      await service.app.services.db
+        .select()
+        .from(emailValidations)
+        .where(eq(emailValidations.accountId, person.userId)),
+    ).toEqual([]);
   });
 
   it("is not tried again by itself when its commit was under way: a nonce that counted would be called wrong", async () => {
@@ -102,8 +117,12 @@ describe("validating a contact address", () => {
     const link = await linkOf();
     const saboteur = await openSaboteur(service.database.url);
     await saboteur.query("create table gate ()");
-    await saboteur.query("create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'");
-    await saboteur.query("create constraint trigger at_commit after delete on email_validations deferrable initially deferred for each row execute function pass()");
+    await saboteur.query(
+      "create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'",
+    );
+    await saboteur.query(
+      "create constraint trigger at_commit after delete on email_validations deferrable initially deferred for each row execute function pass()",
+    );
     await saboteur.hold("gate");
     const answering = answer(person, link);
     await saboteur.waiting(1);
@@ -123,13 +142,22 @@ describe("validating a contact address", () => {
     await answer(person, link);
     expect(await ask(person)).toMatchObject({ status: 204 });
     expect(await mailsOf(service)).toHaveLength(1);
-    expect(await ask(await service.signIn())).toMatchObject({ status: 422, body: { errors: [{ path: "/contact_email", reason: "missing" }] } });
+    expect(await ask(await service.signIn())).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: "/contact_email", reason: "missing" }] },
+    });
     expect(service.log()).not.toContain(link.nonce);
     expect(service.log()).not.toContain("example.org");
   });
 
   it("is limited for each mailbox, whoever asks and however it is written", async () => {
-    const spellings = ["victim@example.org", "Victim@Example.org", "vic.tim@example.org", "victim+1@example.org", "victim+2@example.org"];
+    const spellings = [
+      "victim@example.org",
+      "Victim@Example.org",
+      "vic.tim@example.org",
+      "victim+1@example.org",
+      "victim+2@example.org",
+    ];
     for (const address of spellings) expect((await ask(await withAddress(address))).status).toBe(204);
     const last = await withAddress("victim+3@example.org");
     expect(await ask(last)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
@@ -145,7 +173,8 @@ describe("validating a contact address", () => {
     for (const address of ["own@example.org", "victim@example.org"]) {
       await db.update(accounts).set({ contactEmail: address }).where(eq(accounts.id, person.userId));
       const own = { accountId: person.userId, vendorId: "relicario" };
-      await db.transaction((tx) => askAddress(tx, own, service.app.services, { now: clock, language: null })); // queued, and not yet on its way
+      // queued, and not yet on its way
+      await db.transaction((tx) => askAddress(tx, own, service.app.services, { now: clock, language: null }));
     }
     expect(await mailer.deliver()).toBe(1);
     expect((await mailsOf(service)).map(({ to }) => to)).toEqual(["victim@example.org"]);
@@ -168,7 +197,8 @@ describe("validating a contact address", () => {
     try {
       const people = [await strict.signIn(), await strict.signIn()];
       const statuses: number[] = [];
-      for (const { token } of people) statuses.push((await strict.call("POST", "/user/send-validate-email", token)).status);
+      for (const { token } of people)
+        statuses.push((await strict.call("POST", "/user/send-validate-email", token)).status);
       expect(statuses).toEqual([422, 429]);
     } finally {
       await strict.stop();

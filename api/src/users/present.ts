@@ -3,14 +3,24 @@ import { mailTopics, Notifications, type Me } from "@relicario/shared/api";
 import type { KnownVendor } from "../vendors/vendors.ts";
 import type { Account } from "./queries.ts";
 
-export function presentMe(account: Account, { secrets, shares }: { secrets: number; shares: number }, vendor: KnownVendor): Me {
+export function presentMe(
+  account: Account,
+  { secrets, shares }: { secrets: number; shares: number },
+  vendor: KnownVendor,
+): Me {
   return {
     user_id: account.id,
     user_name: account.userName,
     username: account.username,
     contact_email: account.contactEmail,
     contact_email_verified: account.contactEmailVerified,
-    licence: { plan: account.plan, storage_quota: vendor.quotaBytes, storage_used: account.storageUsed, secrets, shares },
+    licence: {
+      plan: account.plan,
+      storage_quota: vendor.quotaBytes,
+      storage_used: account.storageUsed,
+      secrets,
+      shares,
+    },
     rehearsal_due_at: account.rehearsalDueAt?.toISOString() ?? null,
     notifications: presentNotifications(account.mailsOff),
     telemetry: !account.telemetryOff,

@@ -20,7 +20,9 @@ export interface CountedAccount {
   readonly shares: number;
 }
 
-/** A deleted account takes its sessions with it; a token may be taken for good for a moment longer. */
+/**
+ * A deleted account takes its sessions with it; a token may be taken for good for a moment longer.
+ */
 const gone = (): Problem => new Problem("token_invalid");
 
 /** Reads an account in one statement. @throws Problem `token_invalid` when it was deleted. */
@@ -49,35 +51,57 @@ export async function readAccount(tx: Tx, { accountId }: OwnAccount): Promise<Ac
   return account;
 }
 
-/** @throws Problem `validation_error` with the reason `taken` when another account of the vendor has the name, or had it not long ago. */
+/**
+ * @throws Problem `validation_error` with the reason `taken` when another account of the vendor has
+ *   the name, or had it not long ago.
+ */
 export async function updateAccount(
   tx: Tx,
   own: OwnAccount,
-  { user_name: userName, contact_email: contactEmail, rehearsal_due_at: rehearsalDueAt, notifications, telemetry }: UpdateMe,
+  {
+    user_name: userName,
+    contact_email: contactEmail,
+    rehearsal_due_at: rehearsalDueAt,
+    notifications,
+    telemetry,
+  }: UpdateMe,
   mailer: Mailer,
   when: Circumstances,
 ): Promise<void> {
   const account = await readAccount(tx, own);
-  if (userName !== undefined && userName !== account.userName) await rename(tx, own, { before: account.userName, after: userName, now: when.now });
+  if (userName !== undefined && userName !== account.userName)
+    await rename(tx, own, { before: account.userName, after: userName, now: when.now });
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
-    // Whoever took a session over could turn the mails away from their reader: the reader hears of it.
+    // Whoever took a session over could turn the mails away from their reader: the reader hears of
+    // it.
     if (account.contactEmail !== null && account.contactEmailVerified) {
       await mailer.queue(tx, own.accountId, "address_changed", { ...when, address: account.contactEmail });
     }
     await tx.update(accounts).set({ contactEmail, contactEmailVerified: false }).where(eq(accounts.id, own.accountId));
   }
   const isRenamed = userName !== undefined && userName !== account.userName;
-  if (isRenamed || (contactEmail !== undefined && contactEmail !== account.contactEmail)) await note(tx, own.accountId, [{ kind: "profile_changed" }], when.now);
+  if (isRenamed || (contactEmail !== undefined && contactEmail !== account.contactEmail))
+    await note(tx, own.accountId, [{ kind: "profile_changed" }], when.now);
   if (notifications !== undefined || telemetry !== undefined) {
     const mailsOff = mailTopics.filter((topic) => !(notifications?.[topic] ?? !account.mailsOff.includes(topic)));
-    await tx.update(accounts).set({ mailsOff, ...(telemetry === undefined ? {} : { telemetryOff: !telemetry }) }).where(eq(accounts.id, own.accountId));
+    await tx
+      .update(accounts)
+      .set({ mailsOff, ...(telemetry === undefined ? {} : { telemetryOff: !telemetry }) })
+      .where(eq(accounts.id, own.accountId));
   }
   if (rehearsalDueAt !== undefined) {
-    await tx.update(accounts).set({ rehearsalDueAt: rehearsalDueAt === null ? null : new Date(rehearsalDueAt) }).where(eq(accounts.id, own.accountId));
+    await tx
+      .update(accounts)
+      .set({ rehearsalDueAt: rehearsalDueAt === null ? null : new Date(rehearsalDueAt) })
+      .where(eq(accounts.id, own.accountId));
   }
 }
 
-async function rename(tx: Tx, { accountId, vendorId }: OwnAccount, { before, after, now }: { before: string; after: string; now: Date }): Promise<void> {
+async function rename(
+  tx: Tx,
+  { accountId, vendorId }: OwnAccount,
+  { before, after, now }: { before: string; after: string; now: Date },
+): Promise<void> {
   if (nameKeyOf(before) !== nameKeyOf(after)) {
     if (!(await claimUserName(tx, { vendorId, name: after }, accountId, now))) {
       throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });

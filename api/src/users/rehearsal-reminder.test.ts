@@ -16,18 +16,23 @@ beforeEach(() => {
 afterAll(() => service.stop());
 
 const inDays = (days: number): string => new Date(clock.getTime() + days * 86_400_000).toISOString();
-const tell = (person: Person, rehearsal_due_at: string | null) => service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at } });
+const tell = (person: Person, rehearsal_due_at: string | null) =>
+  service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at } });
 const sweepAfter = async (days: number): Promise<void> => {
   clock = new Date(inDays(days));
   expect(await service.app.sweep()).toBe(true);
 };
 const subject = "Does your picture still open what you keep in Relicario?";
-const remindersTo = async (address: string) => (await mailsOf(service)).filter((mail) => mail.to === address && mail.subject === subject).length;
+const remindersTo = async (address: string) =>
+  (await mailsOf(service)).filter((mail) => mail.to === address && mail.subject === subject).length;
 
 /** Somebody whose mails go to an address of their own. */
 const reader = async (address: string): Promise<Person> => {
   const person = await service.signIn();
-  await service.app.services.db.update(accounts).set({ contactEmail: address, contactEmailVerified: true }).where(eq(accounts.id, person.userId));
+  await service.app.services.db
+    .update(accounts)
+    .set({ contactEmail: address, contactEmailVerified: true })
+    .where(eq(accounts.id, person.userId));
   return person;
 };
 
@@ -36,13 +41,18 @@ describe("rehearsal_due_at", () => {
     const [person, other] = [await reader("kept@example.org"), await service.signIn()];
     expect(await tell(person, inDays(180))).toMatchObject({ status: 200, body: { rehearsal_due_at: inDays(180) } });
     expect((await service.call("GET", "/user/me", other.token)).body).toMatchObject({ rehearsal_due_at: null });
-    expect((await service.call("POST", "/user/me", person.token, { body: {} })).body).toMatchObject({ rehearsal_due_at: inDays(180) });
+    expect((await service.call("POST", "/user/me", person.token, { body: {} })).body).toMatchObject({
+      rehearsal_due_at: inDays(180),
+    });
     expect(await tell(person, null)).toMatchObject({ status: 200, body: { rehearsal_due_at: null } });
   });
 
   it.each([["soon"], ["2026-11-21"], [180]])("refuses %p", async (value) => {
     const person = await service.signIn();
-    expect(await service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at: value } })).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at: value } })).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
   });
 });
 
@@ -73,7 +83,10 @@ describe("the reminder", () => {
 
   it("is not sent to an address that was never confirmed", async () => {
     const person = await reader("unconfirmed@example.org");
-    await service.app.services.db.update(accounts).set({ contactEmailVerified: false }).where(eq(accounts.id, person.userId));
+    await service.app.services.db
+      .update(accounts)
+      .set({ contactEmailVerified: false })
+      .where(eq(accounts.id, person.userId));
     await tell(person, inDays(1));
     await sweepAfter(2);
     expect(await remindersTo("unconfirmed@example.org")).toBe(0);

@@ -5,10 +5,17 @@ import { accounts } from "../db/schema.ts";
 import { forEachItem, type Sweeping } from "../operations/sweeping.ts";
 import type { Mailer } from "../mail/mailer.ts";
 
-/** Queues a mail for each account whose rehearsal is due: one for each due time, so that it is not said again until a device names another. */
+/**
+ * Queues a mail for each account whose rehearsal is due: one for each due time, so that it is not
+ * said again until a device names another.
+ */
 export function remindOfRehearsals(db: Db, mailer: Mailer, sweeping: Sweeping): Promise<void> {
   const { now } = sweeping;
-  const due = and(isNotNull(accounts.rehearsalDueAt), lte(accounts.rehearsalDueAt, now), or(isNull(accounts.rehearsalMailFor), ne(accounts.rehearsalMailFor, accounts.rehearsalDueAt)));
+  const due = and(
+    isNotNull(accounts.rehearsalDueAt),
+    lte(accounts.rehearsalDueAt, now),
+    or(isNull(accounts.rehearsalMailFor), ne(accounts.rehearsalMailFor, accounts.rehearsalDueAt)),
+  );
   return forEachItem<{ id: string }>(
     sweeping,
     (last, length) =>

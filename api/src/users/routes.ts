@@ -24,18 +24,29 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     return presentMe(account, counted, vendor);
   }
 
-  app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) => me(accountPolicy(actorOf(request))));
+  app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) =>
+    me(accountPolicy(actorOf(request))),
+  );
 
-  app.post("/user/me", { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } }, async (request) => {
-    const own = accountPolicy(actorOf(request));
-    if (request.body.user_name !== undefined) await limiter.count(rateRules.rename, { accountId: own.accountId });
-    await changeAccount(services, own.accountId, (tx) => updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }));
-    return me(own);
-  });
+  app.post(
+    "/user/me",
+    { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } },
+    async (request) => {
+      const own = accountPolicy(actorOf(request));
+      if (request.body.user_name !== undefined) await limiter.count(rateRules.rename, { accountId: own.accountId });
+      await changeAccount(services, own.accountId, (tx) =>
+        updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }),
+      );
+      return me(own);
+    },
+  );
 
   app.post(
     "/user/validate-username",
-    { schema: userSchemas.validateName, config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true } },
+    {
+      schema: userSchemas.validateName,
+      config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true },
+    },
     async (request) => {
       await requireFreeName(db, accountPolicy(actorOf(request)), request.query.username, now());
       return { valid: true as const };
@@ -44,20 +55,30 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post(
     "/user/send-validate-email",
-    { schema: userSchemas.askAddress, config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] } },
+    {
+      schema: userSchemas.askAddress,
+      config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] },
+    },
     async (request, reply) => {
       const own = accountPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) => askAddress(tx, own, services, { now: now(), language: languageOf(request) }));
+      await changeAccount(services, own.accountId, (tx) =>
+        askAddress(tx, own, services, { now: now(), language: languageOf(request) }),
+      );
       return reply.code(204).send();
     },
   );
 
   app.get(
     "/user/validate-contact-email",
-    { schema: userSchemas.answerAddress, config: { access: "signed_in", rates: [rateRules.answerAddress], idempotent: false } }, // a nonce counts once
+    {
+      schema: userSchemas.answerAddress,
+      config: { access: "signed_in", rates: [rateRules.answerAddress], idempotent: false },
+    }, // a nonce counts once
     async (request) => {
       const own = accountPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) => answerAddress(tx, own, env.RECORD_KEY, request.query, now()));
+      await changeAccount(services, own.accountId, (tx) =>
+        answerAddress(tx, own, env.RECORD_KEY, request.query, now()),
+      );
       return { valid: true as const };
     },
   );

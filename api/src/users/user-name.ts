@@ -7,7 +7,10 @@ import { Problem } from "../http/problem.ts";
 import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
 import type { OwnAccount } from "./policy.ts";
 
-/** So long a name that somebody gave up is nobody's: else a stranger could pass for them with those who remember it. */
+/**
+ * So long a name that somebody gave up is nobody's: else a stranger could pass for them with those
+ * who remember it.
+ */
 const restDays = 90;
 
 interface Name {
@@ -15,12 +18,18 @@ interface Name {
   readonly name: string;
 }
 
-/** Names with one key are the same name. Those from before names were ASCII are kept by their normal form. */
+/**
+ * Names with one key are the same name. Those from before names were ASCII are kept by their normal
+ * form.
+ */
 export function nameKeyOf(userName: string): string {
   return userName.normalize("NFKC").toLowerCase();
 }
 
-/** Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody has it, or had it not long ago. */
+/**
+ * Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody
+ * has it, or had it not long ago.
+ */
 export async function claimUserName(tx: Tx, { vendorId, name }: Name, accountId: string, now: Date): Promise<boolean> {
   const itsOwn = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
   const claimed = await tx
@@ -40,7 +49,12 @@ export async function claimUserName(tx: Tx, { vendorId, name }: Name, accountId:
  *
  * @throws Problem `validation_error` with the reason `malformed` or `taken`.
  */
-export async function requireFreeName(db: Db, { accountId, vendorId }: OwnAccount, name: string, now: Date): Promise<void> {
+export async function requireFreeName(
+  db: Db,
+  { accountId, vendorId }: OwnAccount,
+  name: string,
+  now: Date,
+): Promise<void> {
   if (!UserName.safeParse(name).success) throw refusal("malformed");
   const [holder] = await db
     .select({ accountId: userNames.accountId, releasedAt: userNames.releasedAt })
@@ -66,7 +80,11 @@ export async function releaseUserName(tx: Tx, { vendorId, name }: Name, now: Dat
 export async function dropRestedNames(db: Db, sweeping: Sweeping): Promise<void> {
   const { vendorId, nameKey, releasedAt } = userNames;
   await deleteInBatches(sweeping, (rows) => {
-    const some = db.select({ vendorId, nameKey }).from(userNames).where(lte(releasedAt, restedBy(sweeping.now))).limit(rows);
+    const some = db
+      .select({ vendorId, nameKey })
+      .from(userNames)
+      .where(lte(releasedAt, restedBy(sweeping.now)))
+      .limit(rows);
     return db.delete(userNames).where(sql`(${vendorId}, ${nameKey}) in ${some}`);
   });
 }

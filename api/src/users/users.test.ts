@@ -36,8 +36,12 @@ describe("GET /user/me", () => {
 });
 
 describe("POST /user/validate-username", () => {
-  const ask = (person: Person, name: string) => service.call("POST", `/user/validate-username?${new URLSearchParams({ username: name }).toString()}`, person.token);
-  const refused = (reason: string) => ({ status: 422, body: { code: "validation_error", errors: [{ path: "/username", reason }] } });
+  const ask = (person: Person, name: string) =>
+    service.call("POST", `/user/validate-username?${new URLSearchParams({ username: name }).toString()}`, person.token);
+  const refused = (reason: string) => ({
+    status: 422,
+    body: { code: "validation_error", errors: [{ path: "/username", reason }] },
+  });
 
   it("says that a name is free, or one's own, and lays none aside", async () => {
     const [person, other] = [await service.signIn("val.1"), await service.signIn("val.2")];
@@ -80,7 +84,10 @@ describe("POST /user/me", () => {
     const person = await service.signIn();
     const name = `Ana.B_${person.subject}`.slice(0, 32);
     const answer = await update(person, { user_name: name, contact_email: "me@example.org" });
-    expect(answer).toMatchObject({ status: 200, body: { user_name: name, contact_email: "me@example.org", contact_email_verified: false } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { user_name: name, contact_email: "me@example.org", contact_email_verified: false },
+    });
     expect((await service.call("GET", "/user/me", person.token)).body).toEqual(answer.body);
     expect((await update(person, {})).body).toEqual(answer.body);
   });
@@ -111,7 +118,10 @@ describe("POST /user/me", () => {
     const { db } = service.app.services;
     await db.update(accounts).set({ userName: "ｗｉｄｅ" }).where(eq(accounts.id, person.userId));
     expect((await update(person, { user_name: "narrow" })).status).toBe(200);
-    const names = await db.select({ nameKey: userNames.nameKey, releasedAt: userNames.releasedAt }).from(userNames).where(eq(userNames.accountId, person.userId));
+    const names = await db
+      .select({ nameKey: userNames.nameKey, releasedAt: userNames.releasedAt })
+      .from(userNames)
+      .where(eq(userNames.accountId, person.userId));
     expect(names.filter(({ releasedAt }) => releasedAt === null)).toEqual([{ nameKey: "narrow", releasedAt: null }]);
   });
 
@@ -128,7 +138,10 @@ describe("POST /user/me", () => {
   it("forgets who had a name once it has rested", async () => {
     const person = await service.signIn("forget.1");
     await update(person, { user_name: "forget.2" });
-    const names = async () => (await service.app.services.db.select().from(userNames).where(eq(userNames.accountId, person.userId))).map(({ nameKey }) => nameKey).sort();
+    const names = async () =>
+      (await service.app.services.db.select().from(userNames).where(eq(userNames.accountId, person.userId)))
+        .map(({ nameKey }) => nameKey)
+        .sort();
     await service.app.sweep();
     expect(await names()).toEqual(["forget.1", "forget.2"]);
     days(90.1);
@@ -138,8 +151,12 @@ describe("POST /user/me", () => {
 
   it("is limited in a day, so that nobody lays names aside or lists who is here", async () => {
     const [person, other] = [await service.signIn("hoard-0"), await service.signIn()];
-    for (let count = 1; count <= 20; count++) expect((await update(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
-    expect(await update(person, { user_name: "hoard-21" })).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    for (let count = 1; count <= 20; count++)
+      expect((await update(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
+    expect(await update(person, { user_name: "hoard-21" })).toMatchObject({
+      status: 429,
+      body: { code: "too_many_requests" },
+    });
     expect((await update(person, { contact_email: "me@example.org" })).status).toBe(200);
     expect((await update(other, { user_name: "hoard-21" })).status).toBe(200);
   });
@@ -160,11 +177,18 @@ describe("POST /user/me", () => {
     expect((await update(await service.signIn(), { user_name: name })).body).toMatchObject({ user_name: name });
   });
 
-  it.each([{ user_name: "ab" }, { user_name: "a b c" }, { user_name: "ñandu" }, { user_name: "\u0430na" }, { user_name: "ana\n" }, { user_name: "a".repeat(33) }, { contact_email: "nobody" }, { username: "other" }, { user_id: "x" }])(
-    "refuses %j",
-    async (body) => {
-      const person = await service.signIn();
-      expect(await update(person, body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    },
-  );
+  it.each([
+    { user_name: "ab" },
+    { user_name: "a b c" },
+    { user_name: "ñandu" },
+    { user_name: "\u0430na" },
+    { user_name: "ana\n" },
+    { user_name: "a".repeat(33) },
+    { contact_email: "nobody" },
+    { username: "other" },
+    { user_id: "x" },
+  ])("refuses %j", async (body) => {
+    const person = await service.signIn();
+    expect(await update(person, body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+  });
 });

@@ -8,7 +8,13 @@ export function vendorPolicy(vendors: Vendors, id: string): KnownVendor {
   return vendor;
 }
 
-/** What an account shares and asks for ends for strangers, downloads and answers under way too, while the operator keeps it or its vendor closed. */
-export function servesStrangers(vendors: Vendors, { vendorId, lockedAt }: { readonly vendorId: string; readonly lockedAt: Date | null }): boolean {
+/**
+ * What an account shares and asks for ends for strangers, downloads and answers under way too,
+ * while the operator keeps it or its vendor closed.
+ */
+export function servesStrangers(
+  vendors: Vendors,
+  { vendorId, lockedAt }: { readonly vendorId: string; readonly lockedAt: Date | null },
+): boolean {
   return lockedAt === null && vendors.find(vendorId)?.enabled === true;
 }

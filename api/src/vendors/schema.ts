@@ -4,5 +4,9 @@ import { z } from "zod";
 import { answers } from "../http/answers.ts";
 
 export const vendorSchemas = {
-  get: { summary: "What the service knows of a vendor and may tell anybody", params: z.strictObject({ id: VendorId }), response: answers(Vendor) },
+  get: {
+    summary: "What the service knows of a vendor and may tell anybody",
+    params: z.strictObject({ id: VendorId }),
+    response: answers(Vendor),
+  },
 };

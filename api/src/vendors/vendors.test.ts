@@ -8,12 +8,23 @@ afterAll(() => service.stop());
 
 describe("GET /vendors/{id}", () => {
   it("tells anybody name and whether it is enabled, and nothing else", async () => {
-    expect((await service.call("GET", "/vendors/second", null)).body).toEqual({ vendor_id: "second", name: "Second", enabled: true });
-    expect((await service.call("GET", "/vendors/closed", null)).body).toEqual({ vendor_id: "closed", name: "Closed", enabled: false });
+    expect((await service.call("GET", "/vendors/second", null)).body).toEqual({
+      vendor_id: "second",
+      name: "Second",
+      enabled: true,
+    });
+    expect((await service.call("GET", "/vendors/closed", null)).body).toEqual({
+      vendor_id: "closed",
+      name: "Closed",
+      enabled: false,
+    });
   });
 
   it("answers 404 for one that is not known, 422 for what is no name", async () => {
-    expect(await service.call("GET", "/vendors/unknown", null)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await service.call("GET", "/vendors/unknown", null)).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
     expect(await service.call("GET", "/vendors/Not%20One", null)).toMatchObject({ status: 422 });
   });
 });

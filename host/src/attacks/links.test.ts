@@ -4,7 +4,14 @@ import "fake-indexeddb/auto";
 import { IDBFactory } from "fake-indexeddb";
 import { compactDecrypt } from "jose";
 
-import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret, linkSecretKey, linkSecretMs, takeLinkSecret } from "../session/link-secret.ts";
+import {
+  dropLinkSecret,
+  dropOldLinkSecrets,
+  keepLinkSecret,
+  linkSecretKey,
+  linkSecretMs,
+  takeLinkSecret,
+} from "../session/link-secret.ts";
 import { everythingKept } from "../testing/device.ts";
 
 const now = Date.parse("2026-11-22T10:00:00.000Z");
@@ -12,7 +19,11 @@ const secret = { path: "/p-shared/abc", s: "the-link-key", n: null };
 
 function tab() {
   const items = new Map<string, string>();
-  const storage = { getItem: (key: string) => items.get(key) ?? null, setItem: (key: string, value: string) => void items.set(key, value), removeItem: (key: string) => void items.delete(key) };
+  const storage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  };
   return { items, storage };
 }
 
@@ -29,7 +40,8 @@ describe("somebody who reads what a tab keeps of a link", () => {
     const { key } = kept as { key: CryptoKey };
     expect(key.extractable).toBe(false);
     for (const format of ["raw", "jwk"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
-    await expect(compactDecrypt(items.get(linkSecretKey) ?? "", key)).resolves.toBeDefined(); // same-origin code can use it meanwhile
+    // same-origin code can use it meanwhile
+    await expect(compactDecrypt(items.get(linkSecretKey) ?? "", key)).resolves.toBeDefined();
   });
 
   it("reads it nowhere once it was taken, though the tab's storage was copied before", async () => {
@@ -83,11 +95,14 @@ describe("somebody who reads what a tab keeps of a link", () => {
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
   });
 
-  it.each(["not a token", "e30.e30.e30.e30.e30"])("cannot make the page stumble by writing %s there", async (planted) => {
-    const { items, storage } = tab();
-    items.set(linkSecretKey, planted);
-    await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
-    items.set(linkSecretKey, planted);
-    await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
-  });
+  it.each(["not a token", "e30.e30.e30.e30.e30"])(
+    "cannot make the page stumble by writing %s there",
+    async (planted) => {
+      const { items, storage } = tab();
+      items.set(linkSecretKey, planted);
+      await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
+      items.set(linkSecretKey, planted);
+      await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
+    },
+  );
 });

@@ -21,7 +21,13 @@ function origin() {
   const dropLinkSecret = jest.fn(() => Promise.resolve());
   const log = jest.fn();
   const page = () => createSweeps({ storage, now: () => 5_000, dropLinkSecret, log });
-  return { marks, dropLinkSecret, log, page, sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)() };
+  return {
+    marks,
+    dropLinkSecret,
+    log,
+    page,
+    sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)(),
+  };
 }
 
 const pin = (account: DeviceAccount, id = userId) => requirePinnedUserId(account, id, () => true);
@@ -87,7 +93,10 @@ describe("somebody who sits down at a shared computer after another person", () 
     await keepOnDevice(ana, nobodysDevice, ["u1"]);
     const { page, marks, dropLinkSecret } = origin();
     page().begin("sign_out", ana); // and the page is gone
-    expect([...marks.keys()].sort()).toEqual([expect.stringMatching(/^sweep\.files\.[0-9a-f-]{36}$/), expect.stringMatching(/^sweep\.sign_out\.[0-9a-f-]{36}$/)]);
+    expect([...marks.keys()].sort()).toEqual([
+      expect.stringMatching(/^sweep\.files\.[0-9a-f-]{36}$/),
+      expect.stringMatching(/^sweep\.sign_out\.[0-9a-f-]{36}$/),
+    ]);
     await page().finishMarked();
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
     expect(marks.size).toBe(0);
@@ -97,9 +106,17 @@ describe("somebody who sits down at a shared computer after another person", () 
   it("gains nothing by a full disk, where the mark cannot be written", async () => {
     installPrivateFiles();
     await keepOnDevice(ana, nobodysDevice, ["u1"]);
-    const storage = { ...originStorage().storage, setItem: () => { throw new DOMException("full", "QuotaExceededError"); } };
+    const storage = {
+      ...originStorage().storage,
+      setItem: () => {
+        throw new DOMException("full", "QuotaExceededError");
+      },
+    };
     const log = jest.fn();
-    await createSweeps({ storage, now: () => 5_000, dropLinkSecret: () => Promise.resolve(), log }).begin("sign_out", ana)();
+    await createSweeps({ storage, now: () => 5_000, dropLinkSecret: () => Promise.resolve(), log }).begin(
+      "sign_out",
+      ana,
+    )();
     expect(Object.values(await everythingKept()).flat()).toEqual([]);
     expect(log).toHaveBeenCalledTimes(2); // neither part could be marked
   });
@@ -145,7 +162,9 @@ describe("somebody who takes the person's own device, signed out", () => {
     const { sweep } = origin();
     await sweep("sign_out");
     const found = await everythingKept();
-    expect(found["relicario-vault/accounts"]).toEqual([[accountName(ana), { ...record, locked: true, lockedAt: 5_000 }]]);
+    expect(found["relicario-vault/accounts"]).toEqual([
+      [accountName(ana), { ...record, locked: true, lockedAt: 5_000 }],
+    ]);
     expect(found["relicario-uploads/uploads"]).toHaveLength(1);
     expect(found["relicario-vault/keys"]).toHaveLength(1);
     await expect(pin(ana, "01890a5d-ac96-7000-8000-000000000002")).rejects.toMatchObject({ code: "account_changed" });
@@ -222,25 +241,28 @@ describe("a sweep that could not end, once the person has signed in again", () =
   it.each([
     ["forget", { ...nobodysDevice, kind: "own" }],
     ["sign_out", { ...nobodysDevice, kind: "shared" }],
-  ] as const)("takes none of what they made since, however often a page starts while a file stays open (%s)", async (kind, record) => {
-    const files = withStuckFile();
-    await keepOnDevice(ana, record, ["old"]);
-    const { sweep, page, marks } = origin();
-    await expect(sweep(kind)).rejects.toThrow();
-    expect((await everythingKept())["relicario-uploads/uploads"]).toEqual([]);
-    await keepOnDevice(ana, record, ["the only key of a new content"]);
-    await pin(ana);
-    const before = await kept();
-    await page().finishMarked();
-    await page().finishMarked();
-    expect(await kept()).toBe(before);
-    expect([...marks.keys()]).toEqual([expect.stringMatching(/^sweep\.files\./)]);
+  ] as const)(
+    "takes none of what they made since, however often a page starts while a file stays open (%s)",
+    async (kind, record) => {
+      const files = withStuckFile();
+      await keepOnDevice(ana, record, ["old"]);
+      const { sweep, page, marks } = origin();
+      await expect(sweep(kind)).rejects.toThrow();
+      expect((await everythingKept())["relicario-uploads/uploads"]).toEqual([]);
+      await keepOnDevice(ana, record, ["the only key of a new content"]);
+      await pin(ana);
+      const before = await kept();
+      await page().finishMarked();
+      await page().finishMarked();
+      expect(await kept()).toBe(before);
+      expect([...marks.keys()]).toEqual([expect.stringMatching(/^sweep\.files\./)]);
 
-    files.set("of a frozen tab", "closed");
-    await page().finishMarked();
-    expect(files.size).toBe(0);
-    expect(marks.size).toBe(0);
-  });
+      files.set("of a frozen tab", "closed");
+      await page().finishMarked();
+      expect(files.size).toBe(0);
+      expect(marks.size).toBe(0);
+    },
+  );
 
   it("does not lock their own device", async () => {
     withStuckFile();

@@ -1,11 +1,18 @@
-/** Session storage key of the random id that decides whether a session gets canary releases. It is not derived from the person. */
+/**
+ * Session storage key of the random id that decides whether a session gets canary releases. It is
+ * not derived from the person.
+ */
 export const drawKey = "releaseDraw";
 
 /**
- * A number from 0 to 100 for this session. It stays the same while the tab is open, so that a reload gets the same releases,
- * and it is the same for all remotes, so that their canaries run together. Without storage each page draws its own.
+ * A number from 0 to 100 for this session. It stays the same while the tab is open, so that a
+ * reload gets the same releases, and it is the same for all remotes, so that their canaries run
+ * together. Without storage each page draws its own.
  */
-export function sessionDraw(storage: Pick<Storage, "getItem" | "setItem">, randomId: () => string = () => crypto.randomUUID()): number {
+export function sessionDraw(
+  storage: Pick<Storage, "getItem" | "setItem">,
+  randomId: () => string = () => crypto.randomUUID(),
+): number {
   let id: string | null = null;
   try {
     id = storage.getItem(drawKey);
@@ -19,14 +26,16 @@ export function sessionDraw(storage: Pick<Storage, "getItem" | "setItem">, rando
   return placeOfId(id ?? randomId());
 }
 
-/** Whether a session with this number gets a canary that is released to `percent` of all sessions. */
+/**
+ * Whether a session with this number gets a canary that is released to `percent` of all sessions.
+ */
 export function drawn(draw: number, percent: number): boolean {
   return draw < percent;
 }
 
 /**
- * FNV-1a (32 bits) with MurmurHash3's finalizer, scaled to 0 up to, not including, 100. It need not be hard to invert: a person
- * who wants a canary may have one.
+ * FNV-1a (32 bits) with MurmurHash3's finalizer, scaled to 0 up to, not including, 100. It need not
+ * be hard to invert: a person who wants a canary may have one.
  */
 function placeOfId(id: string): number {
   let hash = 0x811c9dc5;

@@ -6,9 +6,15 @@ const hash = (letter: string) => `sha384-${letter.repeat(64)}`;
 
 type Rules = Parameters<NonNullable<ScriptGlobals["trustedTypes"]>["createPolicy"]>[1];
 
-function guarded(): { readonly page: ScriptGlobals & Readonly<Record<string, unknown>>; readonly policies: Map<string, Rules> } {
+function guarded(): {
+  readonly page: ScriptGlobals & Readonly<Record<string, unknown>>;
+  readonly policies: Map<string, Rules>;
+} {
   const policies = new Map<string, Rules>();
-  const page = { location: { origin }, trustedTypes: { createPolicy: (name: string, rules: Rules) => policies.set(name, rules) } };
+  const page = {
+    location: { origin },
+    trustedTypes: { createPolicy: (name: string, rules: Rules) => policies.set(name, rules) },
+  };
   guardScripts(page, "integrityHere", JSON.stringify({ "/static/main.js": hash("m"), "/static/odd.js": 7 }));
   allowFiles(base, { "remoteEntry.js": hash("r"), "12.js": hash("c") });
   return { page, policies };
@@ -24,7 +30,17 @@ describe("integrityOf", () => {
     expect(integrityOf(address)).toBe(expected);
   });
 
-  it.each([`${base}other.js`, `${base}toString`, `${base}12.js?again`, `${base}x/../12.js`, `${origin}/static/odd.js`, `${origin}/r/secrets/secrets-0.3.1-ffffffffffff/12.js`, "https://evil.example/12.js", "toString", ""])("is a hash that no file has for %s", (address) => {
+  it.each([
+    `${base}other.js`,
+    `${base}toString`,
+    `${base}12.js?again`,
+    `${base}x/../12.js`,
+    `${origin}/static/odd.js`,
+    `${origin}/r/secrets/secrets-0.3.1-ffffffffffff/12.js`,
+    "https://evil.example/12.js",
+    "toString",
+    "",
+  ])("is a hash that no file has for %s", (address) => {
     guarded();
     expect(integrityOf(address)).toBe(impossibleIntegrity);
   });

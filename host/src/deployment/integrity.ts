@@ -1,9 +1,8 @@
 /**
- * Which scripts may run in this page: the host's own files, by the hashes that its page names, and those of verified releases.
- * Loaded before everything else, so it imports nothing that runs.
+ * Which scripts may run in this page: the host's own files, by the hashes that its page names, and
+ * those of verified releases. Loaded before everything else, so it imports nothing that runs.
  */
 import type { ReleaseRecord } from "@relicario/shared/contract";
-
 
 /** A hash that no file has: what nobody signed fails like any script whose hash differs. */
 export const impossibleIntegrity = `sha384-${"A".repeat(64)}`;
@@ -28,7 +27,10 @@ export function integrityOf(address: string): string {
 
 /** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
 interface TrustedTypes {
-  readonly createPolicy: (name: string, rules: { readonly createScriptURL: (address: string, type: string, sink: string) => string | null }) => unknown;
+  readonly createPolicy: (
+    name: string,
+    rules: { readonly createScriptURL: (address: string, type: string, sink: string) => string | null },
+  ) => unknown;
 }
 
 export interface ScriptGlobals {
@@ -37,20 +39,25 @@ export interface ScriptGlobals {
 }
 
 /**
- * Gives webpack's code the way to ask for hashes, and makes the default policy of Trusted Types: a script has the address of an
- * allowed file, a worker that of a blob of this page. No text becomes HTML or script.
+ * Gives webpack's code the way to ask for hashes, and makes the default policy of Trusted Types: a
+ * script has the address of an allowed file, a worker that of a blob of this page. No text becomes
+ * HTML or script.
  *
  * @param ownFiles JSON of the page: hashes of the host's files by their paths
  */
 export function guardScripts(page: ScriptGlobals, functionName: string, ownFiles: string): void {
   const files: unknown = JSON.parse(ownFiles);
   if (typeof files === "object" && files !== null) {
-    for (const [path, integrity] of Object.entries(files)) if (typeof integrity === "string") known.set(page.location.origin + path, integrity);
+    for (const [path, integrity] of Object.entries(files))
+      if (typeof integrity === "string") known.set(page.location.origin + path, integrity);
   }
   Object.defineProperty(page, functionName, { value: integrityOf });
   page.trustedTypes?.createPolicy("default", {
     createScriptURL: (address, _type, sink) => {
-      const allowed = sink === "Worker constructor" ? address.startsWith(`blob:${page.location.origin}/`) : known.has(new URL(address, page.location.origin).href);
+      const allowed =
+        sink === "Worker constructor"
+          ? address.startsWith(`blob:${page.location.origin}/`)
+          : known.has(new URL(address, page.location.origin).href);
       return allowed ? address : null; // null: the browser refuses it, and reports it
     },
   });

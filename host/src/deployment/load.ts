@@ -22,7 +22,10 @@ export interface DeploymentSources {
 
 const fetchTimeLimitMs = 10_000;
 
-/** What the gateway wrote into the page: the vendor and the public keys that everything else is verified with. `deployment_refused`. */
+/**
+ * What the gateway wrote into the page: the vendor and the public keys that everything else is
+ * verified with. `deployment_refused`.
+ */
 export function readPortalPage(document: Document): PortalPage {
   try {
     return PortalPage.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
@@ -32,9 +35,9 @@ export function readPortalPage(document: Document): PortalPage {
 }
 
 /**
- * Fetches and verifies the vendor's deployment. When it cannot be fetched, the last one that this device stored is used, while
- * it is in force.
- * `deployment_refused`, `deployment_older`, `deployment_expired`, `deployment_unreachable`.
+ * Fetches and verifies the vendor's deployment. When it cannot be fetched, the last one that this
+ * device stored is used, while it is in force. `deployment_refused`, `deployment_older`,
+ * `deployment_expired`, `deployment_unreachable`.
  */
 export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
   const { page, origin, storage, now, draw, override, given } = sources;
@@ -49,7 +52,8 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
   } catch (unreachable) {
     if (last === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
     return verifyDeployment(last, await expected()).catch((error: unknown) => {
-      throw isPortalError(error, "deployment_refused") ? unreachable : error; // what this device stored was altered: it counts as nothing
+      // what this device stored was altered: it counts as nothing
+      throw isPortalError(error, "deployment_refused") ? unreachable : error;
     });
   }
   const verified = await verifyDeployment(document, await expected());
@@ -57,11 +61,21 @@ export async function loadDeployment(sources: DeploymentSources): Promise<Verifi
   return verified;
 }
 
-async function fetchDocument({ page, fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: DeploymentSources): Promise<unknown> {
+async function fetchDocument({
+  page,
+  fetch,
+  timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds),
+}: DeploymentSources): Promise<unknown> {
   let response: Response;
   try {
-    // As the page asks for it ahead (the gateway's page.ts), so that the first call takes that answer.
-    response = await fetch(`/deployments/${encodeURIComponent(page.vendor_id)}`, { cache: "no-cache", credentials: "same-origin", redirect: "error", signal: timeLimit(fetchTimeLimitMs) });
+    // As the page asks for it ahead (the gateway's page.ts), so that the first call takes that
+    // answer.
+    response = await fetch(`/deployments/${encodeURIComponent(page.vendor_id)}`, {
+      cache: "no-cache",
+      credentials: "same-origin",
+      redirect: "error",
+      signal: timeLimit(fetchTimeLimitMs),
+    });
     if (response.status >= 500) throw new TypeError(String(response.status));
   } catch (cause) {
     throw new PortalError("deployment_unreachable", { cause });

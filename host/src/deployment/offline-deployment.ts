@@ -1,4 +1,7 @@
-/** Local storage key of a vendor's last document that was valid, with its signatures: it is verified again before it is used. */
+/**
+ * Local storage key of a vendor's last document that was valid, with its signatures: it is verified
+ * again before it is used.
+ */
 export const deploymentKey = (vendorId: string) => `deployment.${vendorId}`;
 
 export function readOfflineDeployment(storage: Pick<Storage, "getItem">, vendorId: string): unknown {

@@ -2,7 +2,10 @@ import { ReleaseOverride, type Deployment, type PortalPage, type RemoteName } fr
 import { compactVerify, createLocalJWKSet, decodeJwt } from "jose";
 import { z } from "zod";
 
-/** Name in a link's fragment, and session storage key: a release that a developer tries in this tab alone, signed by its team. */
+/**
+ * Name in a link's fragment, and session storage key: a release that a developer tries in this tab
+ * alone, signed by its team.
+ */
 export const overrideKey = "releaseOverride";
 
 /** What became of an override. Refused, the portal runs as it would without one. */
@@ -10,24 +13,40 @@ export type OverrideState =
   | { readonly status: "active"; readonly remote: RemoteName; readonly release: string }
   | { readonly status: "refused"; readonly reason: "production" | "invalid" };
 
-export const refused = (reason: Extract<OverrideState, { status: "refused" }>["reason"]): OverrideState => ({ status: "refused", reason });
+export const refused = (reason: Extract<OverrideState, { status: "refused" }>["reason"]): OverrideState => ({
+  status: "refused",
+  reason,
+});
 
 const Claimed = z.object({ remote: ReleaseOverride.shape.remote });
 const maxAheadMs = 24 * 60 * 60_000;
 
 /**
- * Opens an override that is for this portal now: of an environment other than production, signed by a key of the remote's team,
- * for this vendor and origin, and not over. Its release is verified like any other after that.
+ * Opens an override that is for this portal now: of an environment other than production, signed by
+ * a key of the remote's team, for this vendor and origin, and not over. Its release is verified
+ * like any other after that.
  */
-export async function openOverride(jws: string, deployment: Deployment, { page, now }: { readonly page: PortalPage; readonly now: number }): Promise<ReleaseOverride | OverrideState> {
+export async function openOverride(
+  jws: string,
+  deployment: Deployment,
+  { page, now }: { readonly page: PortalPage; readonly now: number },
+): Promise<ReleaseOverride | OverrideState> {
   if (deployment.environment === "production") return refused("production");
   try {
     const { remote } = Claimed.parse(decodeJwt(jws)); // whose key it has to be signed with
     const keys = Object.hasOwn(page.team_keys, remote) ? page.team_keys[remote] : undefined;
-    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...(keys ?? [])] }), { algorithms: ["EdDSA"] });
+    const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...(keys ?? [])] }), {
+      algorithms: ["EdDSA"],
+    });
     const override = ReleaseOverride.parse(JSON.parse(new TextDecoder().decode(payload)));
     const ahead = Date.parse(override.not_after) - now;
-    if (override.vendor_id !== deployment.vendor_id || override.origin !== deployment.origin || ahead <= 0 || ahead > maxAheadMs) return refused("invalid");
+    if (
+      override.vendor_id !== deployment.vendor_id ||
+      override.origin !== deployment.origin ||
+      ahead <= 0 ||
+      ahead > maxAheadMs
+    )
+      return refused("invalid");
     return override;
   } catch {
     return refused("invalid"); // whatever the reason, its team did not sign this

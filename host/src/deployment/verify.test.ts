@@ -1,4 +1,11 @@
-import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord, RemoteName, VerificationKey } from "@relicario/shared/contract";
+import type {
+  Deployment,
+  PortalPage,
+  ReleaseOverride,
+  ReleaseRecord,
+  RemoteName,
+  VerificationKey,
+} from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
 import { loadDeployment, readPortalPage } from "./load.ts";
@@ -26,7 +33,8 @@ const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)
 const signDocument = (payload: unknown, by: Signer, alg = "EdDSA") =>
   new GeneralSign(bytes(payload)).addSignature(by.key).setProtectedHeader({ alg, kid: by.publicKey.kid }).sign();
 
-const signRecord = (record: unknown, by: Signer) => new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: by.publicKey.kid }).sign(by.key);
+const signRecord = (record: unknown, by: Signer) =>
+  new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: by.publicKey.kid }).sign(by.key);
 
 const remoteNames = ["secrets", "sharing", "recovery", "settings"];
 
@@ -45,7 +53,11 @@ const recordOf = (remote: RemoteName, more: Partial<ReleaseRecord["manifest"]> =
     ...more,
   },
   files: { "remoteEntry.js": `sha384-${"a".repeat(64)}` },
-  federation: { id: `relicario_${remote}`, name: `relicario_${remote}`, shared: [{ name: "react", requiredVersion: "^19.2.0" }] },
+  federation: {
+    id: `relicario_${remote}`,
+    name: `relicario_${remote}`,
+    shared: [{ name: "react", requiredVersion: "^19.2.0" }],
+  },
 });
 
 const asking = (requiredVersion: string, name: string): ReleaseRecord => {
@@ -68,7 +80,9 @@ beforeAll(async () => {
   const team = await signer("team-1");
   const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]]));
   const page: PortalPage = { vendor_id: "relicario", portal_keys: [portal.publicKey], team_keys: teamKeys };
-  const records = await Promise.all(remoteNames.map(async (name) => [recordOf(name).release, await signRecord(recordOf(name), team)] as const));
+  const records = await Promise.all(
+    remoteNames.map(async (name) => [recordOf(name).release, await signRecord(recordOf(name), team)] as const),
+  );
   const deployment: Deployment = {
     v: 1,
     vendor_id: "relicario",
@@ -86,17 +100,36 @@ beforeAll(async () => {
     releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])),
     release_records: Object.fromEntries(records),
   };
-  world = { portal, team, page, expected: { page, origin, seenSequence: 0, now, draw: 50, override: null, given: { react: "19.3.1", zod: "4.6.7" } }, deployment };
+  world = {
+    portal,
+    team,
+    page,
+    expected: {
+      page,
+      origin,
+      seenSequence: 0,
+      now,
+      draw: 50,
+      override: null,
+      given: { react: "19.3.1", zod: "4.6.7" },
+    },
+    deployment,
+  };
 });
 
 const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
-  verifyDeployment(await signDocument({ ...world.deployment, ...changes }, world.portal), { ...world.expected, ...expected });
+  verifyDeployment(await signDocument({ ...world.deployment, ...changes }, world.portal), {
+    ...world.expected,
+    ...expected,
+  });
 
 describe("verifyDeployment", () => {
   it("gives the deployment and a verified record for each remote", async () => {
     const { deployment, remotes } = await verify({});
     expect(deployment.sequence).toBe(7);
-    expect([...remotes].map(([name, { status }]) => `${name} ${status}`)).toEqual(remoteNames.map((name) => `${name} verified`));
+    expect([...remotes].map(([name, { status }]) => `${name} ${status}`)).toEqual(
+      remoteNames.map((name) => `${name} verified`),
+    );
   });
 
   describe("refuses the whole", () => {
@@ -104,14 +137,39 @@ describe("verifyDeployment", () => {
       ["another vendor's document", "deployment_refused", () => ({ vendor_id: "acme" }), {}],
       ["another origin's document", "deployment_refused", () => ({ origin: "http://localhost:3002" }), {}],
       ["an older document than one seen", "deployment_older", () => ({ sequence: 6 }), { seenSequence: 7 }],
-      ["an expired document", "deployment_expired", () => ({ issued_at: time(now - 2 * day), not_after: time(now) }), {}],
+      [
+        "an expired document",
+        "deployment_expired",
+        () => ({ issued_at: time(now - 2 * day), not_after: time(now) }),
+        {},
+      ],
       ["a document that expired while it was kept", "deployment_expired", () => ({}), { now: now + 2 * day }],
-      ["a document that is in force for more than 7 days", "deployment_refused", () => ({ issued_at: time(now), not_after: time(now + 7 * day + 1) }), {}],
+      [
+        "a document that is in force for more than 7 days",
+        "deployment_refused",
+        () => ({ issued_at: time(now), not_after: time(now + 7 * day + 1) }),
+        {},
+      ],
       ["a document of the future", "deployment_refused", () => ({ issued_at: time(now + day / 2) }), {}],
-      ["a document that ends before it begins", "deployment_refused", () => ({ issued_at: time(now), not_after: time(now - 1) }), {}],
+      [
+        "a document that ends before it begins",
+        "deployment_refused",
+        () => ({ issued_at: time(now), not_after: time(now - 1) }),
+        {},
+      ],
       ["a document with an unknown field", "deployment_refused", () => ({ extra: true }) as Partial<Deployment>, {}],
-      ["a document that names no release of a remote", "deployment_refused", () => ({ releases: { settings: {} } }) as unknown as Partial<Deployment>, {}],
-      ["a document with a name that no remote can have", "deployment_refused", () => ({ releases: { "../settings": { stable: recordOf("settings").release } } }), {}],
+      [
+        "a document that names no release of a remote",
+        "deployment_refused",
+        () => ({ releases: { settings: {} } }) as unknown as Partial<Deployment>,
+        {},
+      ],
+      [
+        "a document with a name that no remote can have",
+        "deployment_refused",
+        () => ({ releases: { "../settings": { stable: recordOf("settings").release } } }),
+        {},
+      ],
     ])("%s: %s", async (_name, code, changes, expected) => {
       await expect(verify(changes(), expected)).rejects.toMatchObject({ code });
     });
@@ -124,7 +182,9 @@ describe("verifyDeployment", () => {
       ["a key that is not the portal's", async () => signDocument(world.deployment, await signer("portal-1"))],
       ["a key of a team", () => signDocument(world.deployment, world.team)],
     ])("signed by %s", async (_name, make) => {
-      await expect(verifyDeployment(await make(), world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
+      await expect(verifyDeployment(await make(), world.expected)).rejects.toMatchObject({
+        code: "deployment_refused",
+      });
     });
 
     it("when one character of payload, header or signature is altered", async () => {
@@ -143,21 +203,55 @@ describe("verifyDeployment", () => {
         "not a document",
         null,
       ];
-      for (const document of altered) await expect(verifyDeployment(document, world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
+      for (const document of altered)
+        await expect(verifyDeployment(document, world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
     });
   });
 
   describe("refuses one remote only", () => {
-    const withRecord = async (jws: string) => verify({ release_records: { ...world.deployment.release_records, [recordOf("settings").release]: jws } });
+    const withRecord = async (jws: string) =>
+      verify({ release_records: { ...world.deployment.release_records, [recordOf("settings").release]: jws } });
 
     it.each<[string, string, () => Promise<string>]>([
-      ["its record is signed by another key", "remote_refused", async () => signRecord(recordOf("settings"), await signer("team-1"))],
+      [
+        "its record is signed by another key",
+        "remote_refused",
+        async () => signRecord(recordOf("settings"), await signer("team-1")),
+      ],
       ["its record is signed by the portal", "remote_refused", () => signRecord(recordOf("settings"), world.portal)],
-      ["its record is of another remote", "remote_refused", () => signRecord({ ...recordOf("secrets"), release: recordOf("settings").release }, world.team)],
-      ["its record is of another release", "remote_refused", () => signRecord({ ...recordOf("settings"), release: "settings-0.3.1-ffffffffffff" }, world.team)],
-      ["a hash is missing its shape", "remote_refused", () => signRecord({ ...recordOf("settings"), files: { "remoteEntry.js": "sha256-x" } }, world.team)],
-      ["a route claims every address", "remote_refused", () => signRecord(recordOf("settings", { routes: [{ path: "/*", titleKey: "texts:title", access: "public", shell: false }] }), world.team)],
-      ["it was built for a newer contract, whose manifest says more", "remote_incompatible", () => signRecord({ ...recordOf("settings"), manifest: { ...recordOf("settings", { contract: "^3" }).manifest, more: [] } }, world.team)],
+      [
+        "its record is of another remote",
+        "remote_refused",
+        () => signRecord({ ...recordOf("secrets"), release: recordOf("settings").release }, world.team),
+      ],
+      [
+        "its record is of another release",
+        "remote_refused",
+        () => signRecord({ ...recordOf("settings"), release: "settings-0.3.1-ffffffffffff" }, world.team),
+      ],
+      [
+        "a hash is missing its shape",
+        "remote_refused",
+        () => signRecord({ ...recordOf("settings"), files: { "remoteEntry.js": "sha256-x" } }, world.team),
+      ],
+      [
+        "a route claims every address",
+        "remote_refused",
+        () =>
+          signRecord(
+            recordOf("settings", { routes: [{ path: "/*", titleKey: "texts:title", access: "public", shell: false }] }),
+            world.team,
+          ),
+      ],
+      [
+        "it was built for a newer contract, whose manifest says more",
+        "remote_incompatible",
+        () =>
+          signRecord(
+            { ...recordOf("settings"), manifest: { ...recordOf("settings", { contract: "^3" }).manifest, more: [] } },
+            world.team,
+          ),
+      ],
       ["its record is nonsense", "remote_refused", () => Promise.resolve("a.b.c")],
     ])("when %s: %s", async (_name, code, jws) => {
       const { remotes } = await withRecord(await jws());
@@ -168,21 +262,37 @@ describe("verifyDeployment", () => {
     it.each(["^3", "^2.99", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
       const record = recordOf("settings", { contract });
       const { remotes } = await withRecord(await signRecord(record, world.team));
-      expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_incompatible", manifest: record.manifest });
+      expect(remotes.get("settings")).toEqual({
+        status: "refused",
+        code: "remote_incompatible",
+        manifest: record.manifest,
+      });
     });
 
-    it.each([["zod", "^4.7.0"], ["zod", "^3.0.0"], ["left-pad", "^1.0.0"]])("when its code asks for %s %s, which is not here, before any of it runs", async (name, range) => {
+    it.each([
+      ["zod", "^4.7.0"],
+      ["zod", "^3.0.0"],
+      ["left-pad", "^1.0.0"],
+    ])("when its code asks for %s %s, which is not here, before any of it runs", async (name, range) => {
       const { remotes } = await withRecord(await signRecord(asking(range, name), world.team));
-      expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_incompatible", manifest: { name: "settings" } });
+      expect(remotes.get("settings")).toMatchObject({
+        status: "refused",
+        code: "remote_incompatible",
+        manifest: { name: "settings" },
+      });
     });
 
     it("when its team has no key in the page, whatever its name is", async () => {
-      const { remotes } = await verify({ releases: { ...world.deployment.releases, constructor: { stable: recordOf("settings").release } } });
+      const { remotes } = await verify({
+        releases: { ...world.deployment.releases, constructor: { stable: recordOf("settings").release } },
+      });
       expect(remotes.get("constructor")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
 
     it("when its record is missing", async () => {
-      const records = Object.fromEntries(Object.entries(world.deployment.release_records).filter(([release]) => !release.startsWith("settings")));
+      const records = Object.fromEntries(
+        Object.entries(world.deployment.release_records).filter(([release]) => !release.startsWith("settings")),
+      );
       const { remotes } = await verify({ release_records: records });
       expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
@@ -192,8 +302,14 @@ describe("verifyDeployment", () => {
 describe("a canary", () => {
   const canary = "settings-0.4.0-0123456789ab";
   const withCanary = async (percent: number, draw: number, more: Partial<Deployment> = {}) => {
-    const releases = { ...world.deployment.releases, settings: { stable: recordOf("settings").release, canary: { release: canary, percent } } };
-    const records = { ...world.deployment.release_records, [canary]: await signRecord({ ...recordOf("settings"), release: canary, version: "0.4.0" }, world.team) };
+    const releases = {
+      ...world.deployment.releases,
+      settings: { stable: recordOf("settings").release, canary: { release: canary, percent } },
+    };
+    const records = {
+      ...world.deployment.release_records,
+      [canary]: await signRecord({ ...recordOf("settings"), release: canary, version: "0.4.0" }, world.team),
+    };
     const { remotes } = await verify({ releases, release_records: records, ...more }, { draw });
     const settings = remotes.get("settings");
     return settings?.status === "verified" ? settings.record.release : settings?.code;
@@ -206,7 +322,15 @@ describe("a canary", () => {
 
   it.each<[string, () => Promise<Partial<Deployment>>]>([
     ["was switched off", () => Promise.resolve({ disabled: [canary] })],
-    ["is not signed by its team", async () => ({ release_records: { ...world.deployment.release_records, [canary]: await signRecord({ ...recordOf("settings"), release: canary }, world.portal) } })],
+    [
+      "is not signed by its team",
+      async () => ({
+        release_records: {
+          ...world.deployment.release_records,
+          [canary]: await signRecord({ ...recordOf("settings"), release: canary }, world.portal),
+        },
+      }),
+    ],
   ])("gives way to the stable release when it %s", async (_name, more) => {
     await expect(withCanary(100, 0, await more())).resolves.toBe(recordOf("settings").release);
   });
@@ -214,7 +338,11 @@ describe("a canary", () => {
 
 it("verifyDeployment refuses a release that was switched off, keeps what it says of itself, and goes on with the others", async () => {
   const { remotes } = await verify({ disabled: [recordOf("settings").release] });
-  expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_disabled", manifest: recordOf("settings").manifest });
+  expect(remotes.get("settings")).toEqual({
+    status: "refused",
+    code: "remote_disabled",
+    manifest: recordOf("settings").manifest,
+  });
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
 
@@ -223,19 +351,37 @@ it.each([
   ["its files, by code", { publicPath: "auto", getPublicPath: "return 'https://evil.example/'" }],
   ["its entry", { remoteEntry: { name: "remoteEntry.js", path: "https://evil.example/" } }],
   ["another entry", { remoteEntry: { name: "other.js", path: "" } }],
-])("verifyDeployment refuses a remote whose manifest looks for %s elsewhere, and goes on with the others", async (_what, metaData) => {
-  const record = recordOf("settings");
-  const { remotes } = await verify({ release_records: { ...world.deployment.release_records, [record.release]: await signRecord({ ...record, federation: { ...record.federation, metaData } }, world.team) } });
-  expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_refused" });
-  expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
-});
+])(
+  "verifyDeployment refuses a remote whose manifest looks for %s elsewhere, and goes on with the others",
+  async (_what, metaData) => {
+    const record = recordOf("settings");
+    const { remotes } = await verify({
+      release_records: {
+        ...world.deployment.release_records,
+        [record.release]: await signRecord({ ...record, federation: { ...record.federation, metaData } }, world.team),
+      },
+    });
+    expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_refused" });
+    expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
+  },
+);
 
 describe("a developer's override", () => {
   const tried = "settings-0.3.1-ba9876543210";
   const stable = "settings-0.3.1-0123456789ab";
   const overrideOf = async (changes: Partial<ReleaseOverride> = {}, by: Signer = world.team): Promise<string> => {
     const record = { ...recordOf("settings"), release: tried };
-    const override: ReleaseOverride = { v: 1, kind: "release-override", vendor_id: "relicario", origin, remote: "settings", release: tried, release_record: await signRecord(record, world.team), not_after: time(now + day / 3), ...changes };
+    const override: ReleaseOverride = {
+      v: 1,
+      kind: "release-override",
+      vendor_id: "relicario",
+      origin,
+      remote: "settings",
+      release: tried,
+      release_record: await signRecord(record, world.team),
+      not_after: time(now + day / 3),
+      ...changes,
+    };
     return signRecord(override, by);
   };
   const run = async (override: string, changes: Partial<Deployment> = {}) => {
@@ -245,12 +391,21 @@ describe("a developer's override", () => {
   };
 
   it("runs its release in the place of the promoted one, a canary too", async () => {
-    expect(await run(await overrideOf())).toEqual({ state: { status: "active", remote: "settings", release: tried }, release: tried });
-    expect((await verify({}, { override: await overrideOf() })).remotes.get("secrets")).toMatchObject({ status: "verified", record: { release: "secrets-0.3.1-0123456789ab" } });
+    expect(await run(await overrideOf())).toEqual({
+      state: { status: "active", remote: "settings", release: tried },
+      release: tried,
+    });
+    expect((await verify({}, { override: await overrideOf() })).remotes.get("secrets")).toMatchObject({
+      status: "verified",
+      record: { release: "secrets-0.3.1-0123456789ab" },
+    });
   });
 
   it("is refused where the document says that this is production", async () => {
-    expect(await run(await overrideOf(), { environment: "production" })).toEqual({ state: { status: "refused", reason: "production" }, release: stable });
+    expect(await run(await overrideOf(), { environment: "production" })).toEqual({
+      state: { status: "refused", reason: "production" },
+      release: stable,
+    });
   });
 
   it.each<[string, () => Promise<string>, Partial<Deployment>?]>([
@@ -261,27 +416,50 @@ describe("a developer's override", () => {
     ["of a remote that is not here", () => overrideOf({ remote: "garden" })],
     ["signed by a key of another name's owner", async () => overrideOf({}, await signer("team-1"))],
     ["signed by the portal, not by the team", () => overrideOf({}, world.portal)],
-    ["whose record nobody of the team signed", async () => overrideOf({ release_record: await signRecord({ ...recordOf("settings"), release: tried }, world.portal) })],
-    ["whose record is of another release", async () => overrideOf({ release_record: await signRecord(recordOf("settings"), world.team) })],
+    [
+      "whose record nobody of the team signed",
+      async () =>
+        overrideOf({ release_record: await signRecord({ ...recordOf("settings"), release: tried }, world.portal) }),
+    ],
+    [
+      "whose record is of another release",
+      async () => overrideOf({ release_record: await signRecord(recordOf("settings"), world.team) }),
+    ],
     ["whose release is switched off", () => overrideOf(), { disabled: [tried] }],
     ["of another kind", () => overrideOf({ kind: "other" as "release-override" })],
     ["that is a record", () => signRecord(recordOf("settings"), world.team)],
     ["that is no JWS", () => Promise.resolve("not one")],
   ])("counts as nothing %s", async (_what, make, changes = {}) => {
-    expect(await run(await make(), changes)).toEqual({ state: { status: "refused", reason: "invalid" }, release: stable });
+    expect(await run(await make(), changes)).toEqual({
+      state: { status: "refused", reason: "invalid" },
+      release: stable,
+    });
   });
 
   it("of one team opens no other team's remote", async () => {
     const other = await signer("team-2");
     const page = { ...world.page, team_keys: { ...world.page.team_keys, sharing: [other.publicKey] } };
-    const { override } = await verify({ releases: { settings: { stable } } }, { page, override: await overrideOf({}, other) });
+    const { override } = await verify(
+      { releases: { settings: { stable } } },
+      { page, override: await overrideOf({}, other) },
+    );
     expect(override).toEqual({ status: "refused", reason: "invalid" });
   });
 });
 
 describe("loadDeployment", () => {
   const load = (answer: () => Promise<Response>, at = now) =>
-    loadDeployment({ page: world.page, origin, storage: localStorage, now: () => at, draw: 50, override: null, given: world.expected.given, fetch: answer, timeLimit: () => new AbortController().signal });
+    loadDeployment({
+      page: world.page,
+      origin,
+      storage: localStorage,
+      now: () => at,
+      draw: 50,
+      override: null,
+      given: world.expected.given,
+      fetch: answer,
+      timeLimit: () => new AbortController().signal,
+    });
   const serve = async (changes: Partial<Deployment> = {}) => {
     const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
     return () => Promise.resolve(Response.json(document));
@@ -311,27 +489,46 @@ describe("loadDeployment", () => {
   it("does not use it in the place of a document that is refused", async () => {
     await load(await serve());
     await expect(load(await serve({ vendor_id: "acme" }))).rejects.toMatchObject({ code: "deployment_refused" });
-    await expect(load(() => Promise.resolve(new Response("<html>")))).rejects.toMatchObject({ code: "deployment_refused" });
-    await expect(load(() => Promise.resolve(new Response("", { status: 404 })))).rejects.toMatchObject({ code: "deployment_refused" });
+    await expect(load(() => Promise.resolve(new Response("<html>")))).rejects.toMatchObject({
+      code: "deployment_refused",
+    });
+    await expect(load(() => Promise.resolve(new Response("", { status: 404 })))).rejects.toMatchObject({
+      code: "deployment_refused",
+    });
   });
 
   it("checks a kept document again: storage may have been altered", async () => {
-    localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))));
+    localStorage.setItem(
+      deploymentKey("relicario"),
+      JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))),
+    );
     await expect(load(down)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 
   it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {
     const highest = Number.MAX_SAFE_INTEGER;
     const kept = async (changes: Partial<Deployment>, by = world.portal) => {
-      localStorage.setItem(deploymentKey("relicario"), JSON.stringify(await signDocument({ ...world.deployment, ...changes }, by)));
+      localStorage.setItem(
+        deploymentKey("relicario"),
+        JSON.stringify(await signDocument({ ...world.deployment, ...changes }, by)),
+      );
       return load(await serve());
     };
-    localStorage.setItem(deploymentKey("relicario"), JSON.stringify({ sequence: highest, document: await signDocument(world.deployment, world.portal) }));
+    localStorage.setItem(
+      deploymentKey("relicario"),
+      JSON.stringify({ sequence: highest, document: await signDocument(world.deployment, world.portal) }),
+    );
     await expect(load(await serve())).resolves.toBeDefined();
     await expect(kept({ sequence: highest }, await signer("portal-1"))).resolves.toBeDefined();
     await expect(kept({ sequence: highest, vendor_id: "acme" })).resolves.toBeDefined();
     await expect(kept({ sequence: highest, origin: "https://other.example" })).resolves.toBeDefined();
-    await expect(kept({ sequence: 8, issued_at: new Date(now - 9 * day).toISOString(), not_after: new Date(now - 8 * day).toISOString() })).rejects.toMatchObject({ code: "deployment_older" });
+    await expect(
+      kept({
+        sequence: 8,
+        issued_at: new Date(now - 9 * day).toISOString(),
+        not_after: new Date(now - 8 * day).toISOString(),
+      }),
+    ).rejects.toMatchObject({ code: "deployment_older" });
   });
 
   it("says that it is unreachable when nothing was kept", async () => {
@@ -351,7 +548,11 @@ describe("readPortalPage", () => {
     expect(read(JSON.stringify(world.page))).toEqual(world.page);
   });
 
-  it.each([["missing", null], ["empty", ""], ["of another shape", '{"vendor_id":"x"}']])("refuses a page whose description is %s", (_name, text) => {
+  it.each([
+    ["missing", null],
+    ["empty", ""],
+    ["of another shape", '{"vendor_id":"x"}'],
+  ])("refuses a page whose description is %s", (_name, text) => {
     expect(() => read(text)).toThrow("deployment_refused");
   });
 });

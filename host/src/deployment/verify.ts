@@ -1,4 +1,12 @@
-import { CONTRACT_VERSION, Deployment, ReleaseRecord, type PortalPage, type RemoteManifest, type RemoteName, type VerificationKey } from "@relicario/shared/contract";
+import {
+  CONTRACT_VERSION,
+  Deployment,
+  ReleaseRecord,
+  type PortalPage,
+  type RemoteManifest,
+  type RemoteName,
+  type VerificationKey,
+} from "@relicario/shared/contract";
 import { isInCaretRange, unmetRequirements } from "@relicario/shared/contract/compatibility";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
@@ -13,7 +21,10 @@ export type VerifiedRemote =
   | {
       readonly status: "refused";
       readonly code: Extract<ErrorCode, "remote_refused" | "remote_incompatible" | "remote_disabled">;
-      /** Its manifest, if the signature is valid: its routes then show why the remote is not available. */
+      /**
+       * Its manifest, if the signature is valid: its routes then show why the remote is not
+       * available.
+       */
       readonly manifest: RemoteManifest | null;
     };
 
@@ -60,20 +71,24 @@ const Signed = z.object({
  * 2. It is for this vendor and this origin.
  * 3. It is not older than one that this device has seen.
  * 4. It is in force: issued, at most 7 days long, not expired.
- * 5. Each remote's release record is signed by a key of that remote's team, and is the record of that release and remote.
- * 6. The release was built for a range of contract versions that holds ours, and for versions of shared packages that are here.
- * 7. The release is not one that was switched off.
- * 1 to 4 refuse the whole: `deployment_refused`, `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A
- * canary that is refused is replaced by the stable release. A developer's override (override.ts) changes which release of a
- * remote is run, and none of these checks.
+ * 5. Each remote's release record is signed by a key of that remote's team, and is the record of
+ *    that release and remote.
+ * 6. The release was built for a range of contract versions that holds ours, and for versions of
+ *    shared packages that are here.
+ * 7. The release is not one that was switched off. 1 to 4 refuse the whole: `deployment_refused`,
+ *    `deployment_older`, `deployment_expired`. 5 to 7 refuse one remote only. A canary that is
+ *    refused is replaced by the stable release. A developer's override (override.ts) changes which
+ *    release of a remote is run, and none of these checks.
  */
 export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
   const deployment = await openDocument(document, expected.page.portal_keys);
-  if (deployment.vendor_id !== expected.page.vendor_id || deployment.origin !== expected.origin) throw new PortalError("deployment_refused");
+  if (deployment.vendor_id !== expected.page.vendor_id || deployment.origin !== expected.origin)
+    throw new PortalError("deployment_refused");
   if (deployment.sequence < expected.seenSequence) throw new PortalError("deployment_older");
   const issuedAt = Date.parse(deployment.issued_at);
   const notAfter = Date.parse(deployment.not_after);
-  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifeMs || issuedAt > expected.now + clockToleranceMs) throw new PortalError("deployment_refused");
+  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifeMs || issuedAt > expected.now + clockToleranceMs)
+    throw new PortalError("deployment_refused");
   if (notAfter <= expected.now) throw new PortalError("deployment_expired");
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
@@ -83,24 +98,41 @@ export async function verifyDeployment(document: unknown, expected: Expectations
     const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
     remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
   }
-  const override = expected.override === null ? null : await applyOverride(expected.override, { deployment, remotes, expected });
+  const override =
+    expected.override === null ? null : await applyOverride(expected.override, { deployment, remotes, expected });
   return { deployment, remotes, override };
 }
 
 /** Puts the release of an override in the place of the chosen one, when it may run here. */
-async function applyOverride(jws: string, { deployment, remotes, expected }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: Expectations }): Promise<OverrideState> {
+async function applyOverride(
+  jws: string,
+  {
+    deployment,
+    remotes,
+    expected,
+  }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: Expectations },
+): Promise<OverrideState> {
   const opened = await openOverride(jws, deployment, expected);
   if ("status" in opened) return opened;
   const { remote, release, release_record: record } = opened;
   if (!remotes.has(remote)) return refused("invalid");
-  const tried = await verifyRelease({ ...deployment, release_records: { [release]: record } }, { name: remote, release, given: expected.given, keys: ownOf(expected.page.team_keys, remote) });
+  const tried = await verifyRelease(
+    { ...deployment, release_records: { [release]: record } },
+    { name: remote, release, given: expected.given, keys: ownOf(expected.page.team_keys, remote) },
+  );
   if (tried.status !== "verified") return refused("invalid");
   remotes.set(remote, tried);
   return { status: "active", remote, release };
 }
 
-/** Sequence number of a document of this portal, whether it is still in force or not; 0 of anything else. */
-export async function sequenceOf(document: unknown, { page, origin }: Pick<Expectations, "page" | "origin">): Promise<number> {
+/**
+ * Sequence number of a document of this portal, whether it is still in force or not; 0 of anything
+ * else.
+ */
+export async function sequenceOf(
+  document: unknown,
+  { page, origin }: Pick<Expectations, "page" | "origin">,
+): Promise<number> {
   const deployment = await openDocument(document, page.portal_keys).catch(() => null);
   return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
 }
@@ -122,17 +154,27 @@ interface ExpectedRelease {
   readonly given: Expectations["given"];
 }
 
-async function verifyRelease({ release_records: records, disabled = [] }: Deployment, { name, release, given, keys }: ExpectedRelease): Promise<VerifiedRemote> {
+async function verifyRelease(
+  { release_records: records, disabled = [] }: Deployment,
+  { name, release, given, keys }: ExpectedRelease,
+): Promise<VerifiedRemote> {
   const signed = await openRecord(ownOf(records, release), keys);
   const parsed = ReleaseRecord.safeParse(signed);
-  const record = parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
-  const without = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({ status: "refused", code, manifest: record?.manifest ?? null });
+  const record =
+    parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
+  const without = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({
+    status: "refused",
+    code,
+    manifest: record?.manifest ?? null,
+  });
 
   if (disabled.includes(release)) return without("remote_disabled");
   if (builtForAnotherContract(signed, { name, release })) return without("remote_incompatible");
   if (record === null) return without("remote_refused");
   // Federation itself would notice a version that is not here only while the code runs.
-  return unmetRequirements(record, given).length === 0 ? { status: "verified", record } : without("remote_incompatible");
+  return unmetRequirements(record, given).length === 0
+    ? { status: "verified", record }
+    : without("remote_incompatible");
 }
 
 /** The payload that a team signed, not parsed yet; null when the signature is not valid. */
@@ -148,10 +190,21 @@ async function openRecord(jws: string | undefined, keys: readonly VerificationKe
 
 const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
 
-/** Checked before the record is parsed: one of another contract version may have members that this version does not know. */
-function builtForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
+/**
+ * Checked before the record is parsed: one of another contract version may have members that this
+ * version does not know.
+ */
+function builtForAnotherContract(
+  signed: unknown,
+  { name, release }: Pick<ExpectedRelease, "name" | "release">,
+): boolean {
   const stated = Stated.safeParse(signed);
-  return stated.success && stated.data.release === release && stated.data.manifest.name === name && !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract);
+  return (
+    stated.success &&
+    stated.data.release === release &&
+    stated.data.manifest.name === name &&
+    !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract)
+  );
 }
 
 /** An own property: names such as `constructor` must not find what every object inherits. */

@@ -7,9 +7,20 @@ import { createDeploymentWatch, watchMilliseconds } from "./watch.ts";
 const expiry = Date.parse("2026-11-28T10:00:00.000Z");
 
 /** A checked deployment as far as the watch looks at it. */
-function deploymentWith(changes: Readonly<Partial<Record<RemoteName, string>>> = {}, disabled: readonly string[] = []): VerifiedDeployment {
-  const remotes = new Map([...new Set(["secrets", "settings", ...Object.keys(changes)])].map((name) => [name, { status: "verified", record: { release: changes[name] ?? `${name}-1` } }]));
-  return { deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled }, remotes } as unknown as VerifiedDeployment;
+function deploymentWith(
+  changes: Readonly<Partial<Record<RemoteName, string>>> = {},
+  disabled: readonly string[] = [],
+): VerifiedDeployment {
+  const remotes = new Map(
+    [...new Set(["secrets", "settings", ...Object.keys(changes)])].map((name) => [
+      name,
+      { status: "verified", record: { release: changes[name] ?? `${name}-1` } },
+    ]),
+  );
+  return {
+    deployment: { app_version: "0.3.1", not_after: new Date(expiry).toISOString(), disabled },
+    remotes,
+  } as unknown as VerifiedDeployment;
 }
 
 function setUp() {
@@ -56,13 +67,16 @@ describe("createDeploymentWatch", () => {
     expect(watch.getState().disabled).toEqual(new Set(["settings"]));
   });
 
-  it.each(["deployment_refused", "deployment_older", "deployment_unreachable"] as const)("goes on with what it has when the document is not to be had (%s)", async (code) => {
-    const { watch, load, log, told } = setUp();
-    load.mockRejectedValueOnce(new PortalError(code));
-    await watch.check();
-    expect(told).not.toHaveBeenCalled();
-    expect(log).toHaveBeenCalledWith("deployment", expect.objectContaining({ code }));
-  });
+  it.each(["deployment_refused", "deployment_older", "deployment_unreachable"] as const)(
+    "goes on with what it has when the document is not to be had (%s)",
+    async (code) => {
+      const { watch, load, log, told } = setUp();
+      load.mockRejectedValueOnce(new PortalError(code));
+      await watch.check();
+      expect(told).not.toHaveBeenCalled();
+      expect(log).toHaveBeenCalledWith("deployment", expect.objectContaining({ code }));
+    },
+  );
 
   it("says that the page is too old once its own document is no longer in force", async () => {
     const { watch, load, now } = setUp();

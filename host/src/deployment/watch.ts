@@ -3,7 +3,10 @@ import { createStore } from "zustand/vanilla";
 
 import type { VerifiedDeployment } from "./verify.ts";
 
-/** How often the deployment document is read again while a page is looked at: what it switches off has to be gone within 60 s, a slow answer included. */
+/**
+ * How often the deployment document is read again while a page is looked at: what it switches off
+ * has to be gone within 60 s, a slow answer included.
+ */
 export const watchMilliseconds = 45_000;
 
 /** How the releases that this page runs compare with those that are in force now. */
@@ -21,7 +24,10 @@ export interface DeploymentWatch {
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads the document once; concurrent calls share one request. Never rejects. */
   readonly check: () => Promise<void>;
-  /** Starts reading periodically, and when the page is looked at again: browsers slow the clocks of pages that nobody sees. Returns its undo. */
+  /**
+   * Starts reading periodically, and when the page is looked at again: browsers slow the clocks of
+   * pages that nobody sees. Returns its undo.
+   */
   readonly start: () => () => void;
 }
 
@@ -35,8 +41,9 @@ export interface WatchDeps {
 }
 
 /**
- * Reads the deployment document every 45 s, on each navigation, and when the page is looked at again. A document that is refused or cannot be fetched changes
- * nothing: the page keeps the releases that it verified at its start.
+ * Reads the deployment document every 45 s, on each navigation, and when the page is looked at
+ * again. A document that is refused or cannot be fetched changes nothing: the page keeps the
+ * releases that it verified at its start.
  */
 export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
   const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
@@ -44,15 +51,21 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
 
   const update = (next: WatchState) => {
     const state = store.getState();
-    if (next.newer === state.newer && next.expired === state.expired && sameNames(next.disabled, state.disabled)) return;
+    if (next.newer === state.newer && next.expired === state.expired && sameNames(next.disabled, state.disabled))
+      return;
     store.setState(next, true);
   };
 
   const read = async () => {
     try {
       const present = await load();
-      // A remote that was switched off stays off in this page, even if a later document allows it again.
-      update({ newer: differs(pinned, present), disabled: new Set([...store.getState().disabled, ...disabledOf(pinned, present)]), expired: false });
+      // A remote that was switched off stays off in this page, even if a later document allows it
+      // again.
+      update({
+        newer: differs(pinned, present),
+        disabled: new Set([...store.getState().disabled, ...disabledOf(pinned, present)]),
+        expired: false,
+      });
     } catch (error) {
       log("deployment", error);
       update({ ...store.getState(), expired: Date.parse(pinned.deployment.not_after) <= now() });

@@ -16,7 +16,10 @@ export function isSamePerson(one: Person, other: Person): boolean {
 export interface KeptAccount {
   /** As `accountName` gives it. */
   readonly name: string;
-  /** Null until the person has answered whose device this is. What they answered in a record that was set aside holds until they answer anew. */
+  /**
+   * Null until the person has answered whose device this is. What they answered in a record that
+   * was set aside holds until they answer anew.
+   */
   readonly kind: DeviceKind | null;
   /** How many contents wait to be sent or published. */
   readonly uploads: number;
@@ -26,29 +29,42 @@ const { vault, uploads, rows } = keptOnDevice;
 
 const AccountName = z.tuple([z.string(), z.string(), z.string()]);
 const UploadKey = z.tuple([z.string(), z.string()]);
-/** The vault's record, as far as the host reads it. One that is of another version, or damaged, may still say this. */
+/**
+ * The vault's record, as far as the host reads it. One that is of another version, or damaged, may
+ * still say this.
+ */
 const Kind = z.looseObject({ kind: z.enum(["own", "shared"]) });
 
 export async function keptAccounts(person: Person): Promise<readonly KeptAccount[]> {
   const records = await withDatabase(vault.database, async (database) => {
     const names = await database.getAllKeys(vault.accounts);
-    return Promise.all(names.map(async (name): Promise<[unknown, unknown]> => [name, await database.get(vault.accounts, name)]));
+    return Promise.all(
+      names.map(async (name): Promise<[unknown, unknown]> => [name, await database.get(vault.accounts, name)]),
+    );
   });
   const listed = await withDatabase(rows.database, (database) => database.getAllKeys(rows.heads));
   const waiting = await withDatabase(uploads.database, (database) => database.getAllKeys(uploads.uploads));
   const pinned = await withHostDatabase((database) => database.getAllKeys("people"));
   const ofUploads = (waiting ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
-  const kinds = new Map<string, DeviceKind | null>([...ofUploads, ...(pinned ?? []), ...(listed ?? []).flatMap((key) => accountOf(key) ?? [])].map((name) => [name, null]));
+  const kinds = new Map<string, DeviceKind | null>(
+    [...ofUploads, ...(pinned ?? []), ...(listed ?? []).flatMap((key) => accountOf(key) ?? [])].map((name) => [
+      name,
+      null,
+    ]),
+  );
   for (const [key, record] of [...(records ?? [])].sort(asideFirst)) {
     const name = accountOf(key);
     if (name !== null) kinds.set(name, Kind.safeParse(record).data?.kind ?? kinds.get(name) ?? null);
   }
-  return [...kinds].filter(([name]) => isOf(person, name)).map(([name, kind]) => ({ name, kind, uploads: ofUploads.filter((each) => each === name).length }));
+  return [...kinds]
+    .filter(([name]) => isOf(person, name))
+    .map(([name, kind]) => ({ name, kind, uploads: ofUploads.filter((each) => each === name).length }));
 }
 
 /**
- * What signing out means for the accounts of a person: one that is on a device of their own is locked and its sealed rows go, of
- * any other nothing is left. `isWanted` is asked before each change, so that a sweep that is over in the meantime changes nothing more.
+ * What signing out means for the accounts of a person: one that is on a device of their own is
+ * locked and its sealed rows go, of any other nothing is left. `isWanted` is asked before each
+ * change, so that a sweep that is over in the meantime changes nothing more.
  *
  * @throws PortalError `cancelled` when it is not wanted any more.
  */
@@ -63,19 +79,26 @@ export async function leaveAccounts(person: Person, now: number, isWanted: () =>
   await dropDeviceKey(isWanted);
 }
 
-/** Removes everything of a person's accounts, whatever they answered. As for `leaveAccounts`, it has to be wanted. */
+/**
+ * Removes everything of a person's accounts, whatever they answered. As for `leaveAccounts`, it has
+ * to be wanted.
+ */
 export async function forgetAccounts(person: Person, isWanted: () => boolean): Promise<void> {
   for (const { name } of await keptAccounts(person)) await wipeAccount(name, isWanted);
   await dropDeviceKey(isWanted);
 }
 
-/** As the vault's own lock: a page loaded later starts locked. One that is there already keeps its time. */
+/**
+ * As the vault's own lock: a page loaded later starts locked. One that is there already keeps its
+ * time.
+ */
 async function lockAccount(name: string, now: number, isWanted: () => boolean): Promise<void> {
   await withDatabase(vault.database, async (database) => {
     const transaction = database.transaction(vault.accounts, "readwrite", { durability: "strict" });
     const record = z.looseObject({ locked: z.boolean().optional() }).safeParse(await transaction.store.get(name));
     requireWanted(isWanted);
-    if (record.success && record.data.locked !== true) await transaction.store.put({ ...record.data, locked: true, lockedAt: now }, name);
+    if (record.success && record.data.locked !== true)
+      await transaction.store.put({ ...record.data, locked: true, lockedAt: now }, name);
     await transaction.done;
   });
 }
@@ -100,7 +123,11 @@ async function wipeRows(name: string, isWanted: () => boolean): Promise<void> {
   await withDatabase(rows.database, async (database) => {
     const transaction = database.transaction([rows.heads, rows.blocks], "readwrite", { durability: "strict" });
     requireWanted(isWanted);
-    await Promise.all([transaction.objectStore(rows.heads).delete(name), transaction.objectStore(rows.blocks).delete(IDBKeyRange.bound([name], [name, []])), transaction.done]);
+    await Promise.all([
+      transaction.objectStore(rows.heads).delete(name),
+      transaction.objectStore(rows.blocks).delete(IDBKeyRange.bound([name], [name, []])),
+      transaction.done,
+    ]);
   });
 }
 
@@ -120,7 +147,10 @@ function requireWanted(isWanted: () => boolean): void {
   if (!isWanted()) throw new PortalError("cancelled");
 }
 
-/** The account that a record is of, also one that was set aside: that is kept under the account's name, a mark and the time. */
+/**
+ * The account that a record is of, also one that was set aside: that is kept under the account's
+ * name, a mark and the time.
+ */
 function accountOf(key: unknown): string | null {
   return typeof key === "string" ? key.slice(0, key.lastIndexOf("]") + 1) : null;
 }

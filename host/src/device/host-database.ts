@@ -2,9 +2,15 @@ import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 
 /** What the host keeps on a device by itself, beside what the vault keeps. */
 interface Schema extends DBSchema {
-  /** The immutable account id by account name: written once, until the account is wiped from this device. */
+  /**
+   * The immutable account id by account name: written once, until the account is wiped from this
+   * device.
+   */
   people: { key: string; value: string };
-  /** Keys of secrets that a link carried, by id; each opens one, for ten minutes. `at`: milliseconds since 1970. */
+  /**
+   * Keys of secrets that a link carried, by id; each opens one, for ten minutes. `at`: milliseconds
+   * since 1970.
+   */
   linkKeys: { key: string; value: { readonly key: CryptoKey; readonly at: number } };
 }
 

@@ -1,8 +1,8 @@
 import { openDB, type IDBPDatabase } from "idb";
 
 /**
- * Does something with a database that the vault made; null when there is none, or no database at all in this browser or mode.
- * None is made here: what its stores are is the vault's to say.
+ * Does something with a database that the vault made; null when there is none, or no database at
+ * all in this browser or mode. None is made here: what its stores are is the vault's to say.
  */
 export async function withDatabase<T>(name: string, work: (database: IDBPDatabase) => Promise<T>): Promise<T | null> {
   const database = await openExisting(name);

@@ -4,8 +4,9 @@ import { keptOnDevice, openedFileLock } from "@relicario/shared/contract";
 const closingMs = 3_000;
 
 /**
- * Removes every private file with opened content, also those of this very page: it is plaintext. Those who wrote one were ended,
- * here and in the other tabs; browsers close their files a moment later.
+ * Removes every private file with opened content, also those of this very page: it is plaintext.
+ * Those who wrote one were ended, here and in the other tabs; browsers close their files a moment
+ * later.
  *
  * Rejects when one of them stayed open.
  */
@@ -23,9 +24,11 @@ async function removeFile(folder: FileSystemDirectoryHandle, name: string): Prom
     await folder.removeEntry(name);
   } catch (error) {
     if (isNamed(error, "NotFoundError")) return; // another tab was first
-    await navigator.locks.request(openedFileLock(name), { signal: AbortSignal.timeout(closingMs) }, () => folder.removeEntry(name)).catch((again: unknown) => {
-      if (!isNamed(again, "NotFoundError")) throw again;
-    });
+    await navigator.locks
+      .request(openedFileLock(name), { signal: AbortSignal.timeout(closingMs) }, () => folder.removeEntry(name))
+      .catch((again: unknown) => {
+        if (!isNamed(again, "NotFoundError")) throw again;
+      });
   }
 }
 

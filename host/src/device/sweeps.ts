@@ -4,17 +4,19 @@ import { forgetAccounts, isSamePerson, leaveAccounts, type Person } from "./acco
 import { removeOpenedFiles } from "./opened-files.ts";
 
 /**
- * [Note: What is wiped when]
- * It belongs to the host's life: it happens also where no screen asked for the vault.
- * 1. `lock`: the vault ends its workers, but for those that seal and send. Files with opened content go, and what a link carried.
- *    The device key, records and waiting uploads stay.
- * 2. `sign_out`: all workers end. On the person's own device this is a lock, and uploads wait. On a shared computer, or where
- *    nobody answered, everything of the person goes: records, uploads, the device key with the last of them.
- * 3. `forget`: as on a shared computer, whatever was answered.
- * A sweep has up to two parts, the files and the accounts of the person. Each is marked in local storage before it begins, by a
- * mark of its own, until it is done: a file that stays open leaves no mark on accounts. A page that starts finishes what is
- * marked, and does nothing else. Whoever is signed in again after that is back: a mark on their accounts that is still there is
- * over. Every tab sweeps after its own workers ended, so that none of them writes after the last sweep.
+ * [Note: What is wiped when] It belongs to the host's life: it happens also where no screen asked
+ * for the vault.
+ * 1. `lock`: the vault ends its workers, but for those that seal and send. Files with opened
+ *    content go, and what a link carried. The device key, records and waiting uploads stay.
+ * 2. `sign_out`: all workers end. On the person's own device this is a lock, and uploads wait. On a
+ *    shared computer, or where nobody answered, everything of the person goes: records, uploads,
+ *    the device key with the last of them.
+ * 3. `forget`: as on a shared computer, whatever was answered. A sweep has up to two parts, the
+ *    files and the accounts of the person. Each is marked in local storage before it begins, by a
+ *    mark of its own, until it is done: a file that stays open leaves no mark on accounts. A page
+ *    that starts finishes what is marked, and does nothing else. Whoever is signed in again after
+ *    that is back: a mark on their accounts that is still there is over. Every tab sweeps after its
+ *    own workers ended, so that none of them writes after the last sweep.
  */
 export type SweepKind = "lock" | "sign_out" | "forget";
 
@@ -22,11 +24,17 @@ export type SweepKind = "lock" | "sign_out" | "forget";
 export type Ending = Exclude<SweepKind, "lock">;
 
 export interface Sweeps {
-  /** Marks that it begins. What is given back does it, once the workers of this page were ended; it rejects when something is left, which stays marked. */
+  /**
+   * Marks that it begins. What is given back does it, once the workers of this page were ended; it
+   * rejects when something is left, which stays marked.
+   */
   readonly begin: (kind: SweepKind, person: Person | null) => () => Promise<void>;
   /** At the start of a page, before anybody is signed in. */
   readonly finishMarked: () => Promise<void>;
-  /** The person is signed in: what this page found marked on their accounts, and could not finish, is not done any more. */
+  /**
+   * The person is signed in: what this page found marked on their accounts, and could not finish,
+   * is not done any more.
+   */
   readonly admitted: (person: Person) => void;
   /** Drops what a link carried, in this tab. */
   readonly dropLinkSecret: () => Promise<void>;
@@ -60,7 +68,10 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
   const write = (part: Part, person: Person | null): Mark => {
     const name = `sweep.${part}.${crypto.randomUUID()}`;
     try {
-      storage.setItem(name, JSON.stringify(person === null ? null : { issuer: person.issuer, subject: person.subject }));
+      storage.setItem(
+        name,
+        JSON.stringify(person === null ? null : { issuer: person.issuer, subject: person.subject }),
+      );
     } catch (error) {
       log(`sweep ${part}`, error); // a full disk: it is done all the same, only not finished by another page
     }
@@ -80,7 +91,8 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
     storage.removeItem(name);
   };
   const sweepAccounts = async ({ name, part }: Mark, person: Person | null, isWanted: () => boolean): Promise<void> => {
-    if (person !== null) await (part === "forget" ? forgetAccounts(person, isWanted) : leaveAccounts(person, now(), isWanted));
+    if (person !== null)
+      await (part === "forget" ? forgetAccounts(person, isWanted) : leaveAccounts(person, now(), isWanted));
     storage.removeItem(name);
   };
   const finish = async (mark: Mark): Promise<void> => {
@@ -89,7 +101,8 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
       if (mark.part === "files") await sweepFiles(mark);
       else await sweepAccounts(mark, markedPerson(mark), isMarked);
     } catch (error) {
-      if (isMarked()) log(`sweep ${mark.part}`, error); // the next page tries again; else another page finished it, or it is over
+      // the next page tries again; else another page finished it, or it is over
+      if (isMarked()) log(`sweep ${mark.part}`, error);
     }
   };
 
@@ -98,7 +111,11 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
       const files = write("files", null);
       const accounts = kind === "lock" || person === null ? null : { mark: write(kind, person), person };
       return async () => {
-        const done = await Promise.allSettled([dropLinkSecret(), sweepFiles(files), accounts === null ? null : sweepAccounts(accounts.mark, accounts.person, () => true)]);
+        const done = await Promise.allSettled([
+          dropLinkSecret(),
+          sweepFiles(files),
+          accounts === null ? null : sweepAccounts(accounts.mark, accounts.person, () => true),
+        ]);
         for (const each of done) if (each.status === "rejected") throw each.reason;
       };
     },

@@ -7,7 +7,10 @@ import { styled } from "styled-components";
 import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";
 
-/** For developers: which features are on, switchable for this session, and what this page was started from. */
+/**
+ * For developers: which features are on, switchable for this session, and what this page was
+ * started from.
+ */
 export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
@@ -16,7 +19,15 @@ export default function DebugFlagsPage() {
   const switched = names.filter((name) => now[name] !== flags.base[name]);
 
   return (
-    <Page title={t("flags.title")} lead={t("flags.lead")} actions={<Button tone="quiet" disabled={switched.length === 0} onClick={flags.reset}>{t("flags.reset_action")}</Button>}>
+    <Page
+      title={t("flags.title")}
+      lead={t("flags.lead")}
+      actions={
+        <Button tone="quiet" disabled={switched.length === 0} onClick={flags.reset}>
+          {t("flags.reset_action")}
+        </Button>
+      }
+    >
       <Card>
         <List>
           {names.map((name) => (
@@ -29,7 +40,9 @@ export default function DebugFlagsPage() {
                     flags.set(name, on);
                   }}
                 />
-                {switched.includes(name) && <SmallText>{t(flags.base[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}</SmallText>}
+                {switched.includes(name) && (
+                  <SmallText>{t(flags.base[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}</SmallText>
+                )}
               </SpacedRow>
             </li>
           ))}
@@ -50,7 +63,10 @@ function Started() {
     [t("flags.environment_label"), deployment.environment],
     [t("flags.version_label"), deployment.app_version],
     [t("flags.sequence_label"), String(deployment.sequence)],
-    ...[...remotes].map(([name, remote]) => [areaTitle(name), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const),
+    ...[...remotes].map(
+      ([name, remote]) =>
+        [areaTitle(name), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const,
+    ),
   ];
   return (
     <Card>
@@ -80,7 +96,20 @@ const Facts = styled.dl`
   display: flex;
   flex-direction: column;
   gap: ${space(2)};
-  & > div { display: flex; flex-wrap: wrap; gap: ${space(1)} ${space(4)}; }
-  & dt { flex: 0 0 12rem; color: ${s("textMuted")}; }
-  & dd { flex: 1 1 14rem; margin: 0; overflow-wrap: anywhere; font-family: ${s("fontMono")}; font-size: ${s("textSmall")}; }
+  & > div {
+    display: flex;
+    flex-wrap: wrap;
+    gap: ${space(1)} ${space(4)};
+  }
+  & dt {
+    flex: 0 0 12rem;
+    color: ${s("textMuted")};
+  }
+  & dd {
+    flex: 1 1 14rem;
+    margin: 0;
+    overflow-wrap: anywhere;
+    font-family: ${s("fontMono")};
+    font-size: ${s("textSmall")};
+  }
 `;

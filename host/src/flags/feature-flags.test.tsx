@@ -19,15 +19,20 @@ describe("createFeatureFlags", () => {
     ["test", false],
     ["production", false],
   ])("shows billing in %s: %s, whatever else the deployment says", (environment, expected) => {
-    expect(createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).getState()["billing"]).toBe(expected);
+    expect(
+      createFeatureFlags({ environment, features: { billing: !expected } }, sessionStorage).getState()["billing"],
+    ).toBe(expected);
   });
 
-  it.each(["test", "production"] as const)("shows no billing in %s, whatever storage says and whoever switches", (environment) => {
-    sessionStorage.setItem(flagsKey, '{"billing":true}');
-    const flags = createFeatureFlags({ environment, features: { billing: true, debug_flags: true } }, sessionStorage);
-    flags.set("billing", true);
-    expect(flags.getState()["billing"]).toBe(false);
-  });
+  it.each(["test", "production"] as const)(
+    "shows no billing in %s, whatever storage says and whoever switches",
+    (environment) => {
+      sessionStorage.setItem(flagsKey, '{"billing":true}');
+      const flags = createFeatureFlags({ environment, features: { billing: true, debug_flags: true } }, sessionStorage);
+      flags.set("billing", true);
+      expect(flags.getState()["billing"]).toBe(false);
+    },
+  );
 
   it("keeps what was switched for this session, and tells", () => {
     const flags = createFeatureFlags(test, sessionStorage);
@@ -58,7 +63,10 @@ describe("createFeatureFlags", () => {
     flags.set("camera", false);
     expect(flags.switchable).toBe(false);
     expect(flags.getState()).toMatchObject({ camera: true, cloud: false });
-    const allowed = createFeatureFlags({ environment: "production", features: { ...test.features, debug_flags: true } }, sessionStorage);
+    const allowed = createFeatureFlags(
+      { environment: "production", features: { ...test.features, debug_flags: true } },
+      sessionStorage,
+    );
     expect(allowed.getState()).toMatchObject({ cloud: true });
   });
 });

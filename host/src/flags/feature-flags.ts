@@ -27,11 +27,20 @@ export interface FeatureFlags {
 
 const Stored = z.record(z.string(), z.boolean());
 
-/** Billing is shown only when the environment is `dev` (specification, section 9), whatever the deployment or a developer says. */
+/**
+ * Billing is shown only when the environment is `dev` (specification, section 9), whatever the
+ * deployment or a developer says.
+ */
 const decidedByEnvironment = "billing";
 
-export function createFeatureFlags(deployment: Pick<Deployment, "environment" | "features">, storage: Pick<Storage, "getItem" | "setItem" | "removeItem">): FeatureFlags {
-  const base: Flags = Object.freeze({ ...deployment.features, [decidedByEnvironment]: deployment.environment === "dev" });
+export function createFeatureFlags(
+  deployment: Pick<Deployment, "environment" | "features">,
+  storage: Pick<Storage, "getItem" | "setItem" | "removeItem">,
+): FeatureFlags {
+  const base: Flags = Object.freeze({
+    ...deployment.features,
+    [decidedByEnvironment]: deployment.environment === "dev",
+  });
   const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
   const switchableNames = Object.keys(base).filter((name) => switchable && name !== decidedByEnvironment);
   const store = createStore<Flags>(() => Object.freeze({ ...base, ...storedFlags(storage, switchableNames) }));

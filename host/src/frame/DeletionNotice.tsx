@@ -31,7 +31,13 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
         role="status"
         title={t("deletion.title", { when: formatsOf(language).dateTime(data.deletion_due_at) })}
         actions={
-          <Button size="small" pending={restore.isPending} onClick={() => { restore.mutate(); }}>
+          <Button
+            size="small"
+            pending={restore.isPending}
+            onClick={() => {
+              restore.mutate();
+            }}
+          >
             {t("deletion.cancel_action")}
           </Button>
         }

@@ -20,7 +20,11 @@ interface CompactProps {
 }
 
 /** An entry of the navigation; its remote is prefetched on hover and focus. */
-export function DestinationEntry({ destination, compact = false, onGo }: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
+export function DestinationEntry({
+  destination,
+  compact = false,
+  onGo,
+}: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const prefetch = usePrefetch();
@@ -47,7 +51,10 @@ export function DestinationEntry({ destination, compact = false, onGo }: Compact
   );
 }
 
-/** Leads to where people say what they think, and says which screen they come from: its pattern, without what stands in its address. */
+/**
+ * Leads to where people say what they think, and says which screen they come from: its pattern,
+ * without what stands in its address.
+ */
 export function FeedbackEntry({ compact = false, onGo }: CompactProps & { readonly onGo?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const screen = useCurrentRoute()?.path;
@@ -71,7 +78,12 @@ export function LanguageEntry({ compact = false }: CompactProps) {
   const action = t("switch_action", { language: t(`name.${other}`) });
   return (
     <WithTooltip compact={compact} label={action}>
-      <EntryButton type="button" aria-label={compact ? action : `${t(`name.${language}`)}. ${action}`} data-tour="layout-language" onClick={() => void changeLanguage(other)}>
+      <EntryButton
+        type="button"
+        aria-label={compact ? action : `${t(`name.${language}`)}. ${action}`}
+        data-tour="layout-language"
+        onClick={() => void changeLanguage(other)}
+      >
         <Flag language={language} />
         {!compact && <EntryText>{t(`name.${language}`)}</EntryText>}
       </EntryButton>
@@ -87,7 +99,12 @@ export function ThemeEntry({ compact = false }: CompactProps) {
   const Icon = dark ? Sun : Moon;
   return (
     <WithTooltip compact={compact} label={action}>
-      <EntryButton type="button" aria-label={compact ? action : undefined} data-tour="layout-theme" onClick={theme.toggle}>
+      <EntryButton
+        type="button"
+        aria-label={compact ? action : undefined}
+        data-tour="layout-theme"
+        onClick={theme.toggle}
+      >
         <Icon aria-hidden />
         {!compact && <EntryText>{action}</EntryText>}
       </EntryButton>
@@ -96,7 +113,11 @@ export function ThemeEntry({ compact = false }: CompactProps) {
 }
 
 /** Logs out after a confirmation; names who is signed in. */
-export function LogoutEntry({ userName, onLogout, compact = false }: CompactProps & { readonly userName: string; readonly onLogout: () => void }) {
+export function LogoutEntry({
+  userName,
+  onLogout,
+  compact = false,
+}: CompactProps & { readonly userName: string; readonly onLogout: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const action = t("logout_action");
   return (
@@ -128,8 +149,15 @@ export function LoginEntry({ onLogin, compact = false }: CompactProps & { readon
   );
 }
 
-/** A tooltip where only icons are shown. The child stays mounted when that changes, and keeps the focus. */
-export function WithTooltip({ compact = false, label, children }: CompactProps & { readonly label: string; readonly children: ReactElement }) {
+/**
+ * A tooltip where only icons are shown. The child stays mounted when that changes, and keeps the
+ * focus.
+ */
+export function WithTooltip({
+  compact = false,
+  label,
+  children,
+}: CompactProps & { readonly label: string; readonly children: ReactElement }) {
   return (
     <Tooltip text={label} side="right" disabled={!compact}>
       {children}

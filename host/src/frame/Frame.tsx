@@ -32,7 +32,10 @@ export interface FrameProps {
   readonly children: ReactNode;
 }
 
-/** The layout around every screen: navigation, notices, and a labelled `main` that a skip link leads to. */
+/**
+ * The layout around every screen: navigation, notices, and a labelled `main` that a skip link leads
+ * to.
+ */
 export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { t } = useTranslation("header");
   const { session, verified } = useHost();
@@ -62,7 +65,16 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
       >
         {t("skip_action")}
       </SkipLink>
-      {shell && !mobile && <Sidebar product={product} narrow={narrow} onToggle={toggleNarrow} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
+      {shell && !mobile && (
+        <Sidebar
+          product={product}
+          narrow={narrow}
+          onToggle={toggleNarrow}
+          userName={userName}
+          onLogout={onLogout}
+          onLogin={onLogin}
+        />
+      )}
       {shell && mobile && <TopBar product={product} userName={userName} onLogout={onLogout} onLogin={onLogin} />}
       <Main id="main" ref={main} tabIndex={-1} data-tour="layout-main" data-bar={shell && mobile && onLogout !== null}>
         <VendorLayout>
@@ -98,7 +110,9 @@ function useNarrow(): [boolean, () => void] {
 const Whole = styled.div`
   display: flex;
   min-height: 100dvh;
-  &[data-mobile="true"] { flex-direction: column; }
+  &[data-mobile="true"] {
+    flex-direction: column;
+  }
 `;
 
 const SkipLink = styled.a`
@@ -110,12 +124,16 @@ const SkipLink = styled.a`
   border-radius: ${s("radius")};
   background: ${s("accent")};
   color: ${s("onAccent")};
-  &:not(:focus) { transform: translateY(-200%); }
+  &:not(:focus) {
+    transform: translateY(-200%);
+  }
 `;
 
 const Main = styled.main`
   flex: 1 1 auto;
   min-width: 0;
   outline: none;
-  &[data-bar="true"] { padding-bottom: calc(${frameSizes.mobileBar}px + env(safe-area-inset-bottom)); }
+  &[data-bar="true"] {
+    padding-bottom: calc(${frameSizes.mobileBar}px + env(safe-area-inset-bottom));
+  }
 `;

@@ -7,7 +7,10 @@ import { useLocation } from "react-router-dom";
 import { AreaLoading } from "../remotes/AreaLoading.tsx";
 import { warn } from "../warn.ts";
 
-/** Around each of the host's own screens: the frame stays usable while its code is loaded, and when loading or rendering fails. */
+/**
+ * Around each of the host's own screens: the frame stays usable while its code is loaded, and when
+ * loading or rendering fails.
+ */
 export function HostArea({ children }: { readonly children: ReactNode }) {
   const { key } = useLocation();
   return (

@@ -7,7 +7,12 @@ export function Logo({ product, compact = false }: { readonly product: string; r
     <Row>
       <svg viewBox="0 0 32 32" width={32} height={32} aria-hidden focusable="false">
         <rect width="32" height="32" rx="9" fill="var(--accent)" />
-        <path d="M16 7c-5 0-8 3.4-8 8.2C8 20.6 12.4 24 16 26c3.6-2 8-5.4 8-10.8C24 10.4 21 7 16 7Z" fill="none" stroke="var(--on-accent)" strokeWidth="2" />
+        <path
+          d="M16 7c-5 0-8 3.4-8 8.2C8 20.6 12.4 24 16 26c3.6-2 8-5.4 8-10.8C24 10.4 21 7 16 7Z"
+          fill="none"
+          stroke="var(--on-accent)"
+          strokeWidth="2"
+        />
         <circle cx="16" cy="14.4" r="2.2" fill="var(--on-accent)" />
         <path d="M16 16v4" stroke="var(--on-accent)" strokeWidth="2" strokeLinecap="round" />
       </svg>

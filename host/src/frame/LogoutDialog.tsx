@@ -4,13 +4,19 @@ import { useTranslation } from "react-i18next";
 
 import { useHost } from "../host-context.ts";
 
-/** Uploads that are not published: those that logging out loses, and those that wait on an own device. */
+/**
+ * Uploads that are not published: those that logging out loses, and those that wait on an own
+ * device.
+ */
 interface Uploads {
   readonly lost: number;
   readonly waiting: number;
 }
 
-/** Asks before logging out, and names what that loses here. Also the way to have this device forgotten, with a question of its own. */
+/**
+ * Asks before logging out, and names what that loses here. Also the way to have this device
+ * forgotten, with a question of its own.
+ */
 export function LogoutDialog({ open, onClose }: DialogProps) {
   const { t } = useTranslation(["modals", "common"]);
   const { session } = useHost();
@@ -75,7 +81,10 @@ export function LogoutDialog({ open, onClose }: DialogProps) {
         open={open && asked === "forget"}
         danger
         title={t("forget.title")}
-        description={[t("forget.body"), ...(lost + waiting > 0 ? [t("forget.lost_body", { count: lost + waiting })] : [])].join(" ")}
+        description={[
+          t("forget.body"),
+          ...(lost + waiting > 0 ? [t("forget.lost_body", { count: lost + waiting })] : []),
+        ].join(" ")}
         confirmLabel={t("forget.confirm_action")}
         disabled={leaving}
         onAnswer={handleForget}
@@ -93,7 +102,8 @@ function useUploads(open: boolean): Uploads {
     keptHere().then(
       (accounts) => {
         if (!current) return;
-        const count = (own: boolean) => accounts.filter(({ kind }) => (kind === "own") === own).reduce((sum, each) => sum + each.uploads, 0);
+        const count = (own: boolean) =>
+          accounts.filter(({ kind }) => (kind === "own") === own).reduce((sum, each) => sum + each.uploads, 0);
         setUploads({ lost: count(false), waiting: count(true) });
       },
       () => undefined, // a browser that does not say: the question stands without the numbers

@@ -13,7 +13,9 @@ export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const prefetch = usePrefetch();
-  const shown = (["home", "secrets", "add", "received"] as const).flatMap((name) => destinations.filter((each) => each.name === name));
+  const shown = (["home", "secrets", "add", "received"] as const).flatMap((name) =>
+    destinations.filter((each) => each.name === name),
+  );
   return (
     <Bar aria-label={t("navigation_aria")}>
       <List>
@@ -37,7 +39,11 @@ export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {
                 ) : (
                   <Icon aria-hidden />
                 )}
-                {middle ? <VisuallyHidden>{t(`destination.${destination.name}`)}</VisuallyHidden> : <Text>{t(`destination.${destination.name}`)}</Text>}
+                {middle ? (
+                  <VisuallyHidden>{t(`destination.${destination.name}`)}</VisuallyHidden>
+                ) : (
+                  <Text>{t(`destination.${destination.name}`)}</Text>
+                )}
               </Place>
             </li>
           );
@@ -66,7 +72,10 @@ const List = styled.ul`
   display: grid;
   grid-template-columns: repeat(5, 1fr);
   height: ${frameSizes.mobileBar}px;
-  & > li { display: grid; min-width: 0; }
+  & > li {
+    display: grid;
+    min-width: 0;
+  }
 `;
 
 const placeLook = css`
@@ -84,8 +93,13 @@ const placeLook = css`
   font-weight: 550;
   text-decoration: none;
   cursor: pointer;
-  & svg { width: 22px; height: 22px; }
-  &[aria-current="page"] { color: ${s("accentText")}; }
+  & svg {
+    width: 22px;
+    height: 22px;
+  }
+  &[aria-current="page"] {
+    color: ${s("accentText")};
+  }
 `;
 
 const Place = styled(Link)`

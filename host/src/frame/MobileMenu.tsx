@@ -39,7 +39,10 @@ export function MobileMenu({ open, onClose, opener, userName, onLogout }: Mobile
   );
 }
 
-/** The inert copy that is drawn while the panel slides up: the dialog has ended already, and the focus is back on the page. */
+/**
+ * The inert copy that is drawn while the panel slides up: the dialog has ended already, and the
+ * focus is back on the page.
+ */
 function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "open">) {
   const { t } = useTranslation(["header", "beta-sidebar", "common"]);
   const here = useIsPresent();

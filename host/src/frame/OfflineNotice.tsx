@@ -36,5 +36,7 @@ export const Bar = styled.div`
   max-width: 1040px;
   margin: 0 auto;
   padding: ${space(4)} ${space(6)} 0;
-  ${media.mobile} { padding-inline: ${space(4)}; }
+  ${media.mobile} {
+    padding-inline: ${space(4)};
+  }
 `;

@@ -6,7 +6,9 @@ import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";
 import { Bar } from "./OfflineNotice.tsx";
 
-/** Says that this tab runs a developer's release, or why it does not, until the developer ends it. */
+/**
+ * Says that this tab runs a developer's release, or why it does not, until the developer ends it.
+ */
 export function OverrideNotice() {
   const { t } = useTranslation("header");
   const { override } = useHost().verified;
@@ -29,7 +31,9 @@ export function OverrideNotice() {
           </Button>
         }
       >
-        {active ? t("override.active_body", { release: override.release }) : t(override.reason === "production" ? "override.production_body" : "override.invalid_body")}
+        {active
+          ? t("override.active_body", { release: override.release })
+          : t(override.reason === "production" ? "override.production_body" : "override.invalid_body")}
       </Notice>
     </Bar>
   );

@@ -68,5 +68,7 @@ const Centre = styled.main`
   min-height: 100dvh;
   padding: ${space(6)};
   text-align: center;
-  & > h1 { font-size: ${s("textDisplay")}; }
+  & > h1 {
+    font-size: ${s("textDisplay")};
+  }
 `;

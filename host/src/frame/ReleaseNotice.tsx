@@ -5,7 +5,10 @@ import { useTranslation } from "react-i18next";
 import { useHost } from "../host-context.ts";
 import { Bar } from "./OfflineNotice.tsx";
 
-/** Offers to reload when newer releases are in force. The page never reloads by itself, since that would lose what is typed. */
+/**
+ * Offers to reload when newer releases are in force. The page never reloads by itself, since that
+ * would lose what is typed.
+ */
 export function ReleaseNotice() {
   const { t } = useTranslation("header");
   const { watch } = useHost();

@@ -8,8 +8,8 @@ import { useHost } from "../host-context.ts";
 import { Bar } from "./OfflineNotice.tsx";
 
 /**
- * A notice above the screen when the person has to sign in again, or when no session token could be obtained and can be asked
- * for once more. The screen below stays as it is.
+ * A notice above the screen when the person has to sign in again, or when no session token could be
+ * obtained and can be asked for once more. The screen below stays as it is.
  */
 export function SessionNotice() {
   const { t } = useTranslation("header");
@@ -19,7 +19,8 @@ export function SessionNotice() {
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
   const [trying, setTrying] = useState(false);
 
-  // In a window beside the page, so that what is typed stays. Only where no window can be opened, by leaving the page.
+  // In a window beside the page, so that what is typed stays. Only where no window can be opened,
+  // by leaving the page.
   const handleSignIn = () => {
     session.signInAgain().catch((error: unknown) => {
       if (!isPortalError(error, "cancelled", "timed_out")) void session.signIn(`${pathname}${search}`);
@@ -64,4 +65,12 @@ export function SessionNotice() {
   );
 }
 
-const needsSignIn: ReadonlySet<string> = new Set(["login_required", "consent_required", "interaction_required", "account_selection_required", "token_invalid", "token_expired", "login_failed"]);
+const needsSignIn: ReadonlySet<string> = new Set([
+  "login_required",
+  "consent_required",
+  "interaction_required",
+  "account_selection_required",
+  "token_invalid",
+  "token_expired",
+  "login_failed",
+]);

@@ -5,7 +5,15 @@ import { useTranslation } from "react-i18next";
 import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { DestinationEntry, FeedbackEntry, LanguageEntry, LoginEntry, LogoutEntry, ThemeEntry, WithTooltip } from "./Entries.tsx";
+import {
+  DestinationEntry,
+  FeedbackEntry,
+  LanguageEntry,
+  LoginEntry,
+  LogoutEntry,
+  ThemeEntry,
+  WithTooltip,
+} from "./Entries.tsx";
 import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "./navigation.ts";
@@ -26,7 +34,12 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
   const toggle = t(narrow ? "expand_action" : "collapse_action");
   const ToggleIcon = narrow ? PanelLeftOpen : PanelLeftClose;
   return (
-    <Bar data-state={narrow ? "narrow" : "wide"} initial={false} animate={{ width: narrow ? frameSizes.narrowSidebar : frameSizes.sidebar }} transition={layoutMotion}>
+    <Bar
+      data-state={narrow ? "narrow" : "wide"}
+      initial={false}
+      animate={{ width: narrow ? frameSizes.narrowSidebar : frameSizes.sidebar }}
+      transition={layoutMotion}
+    >
       <Head>
         <Logo product={product} compact={narrow} />
       </Head>
@@ -54,12 +67,21 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
         <LanguageEntry compact={narrow} />
         <ThemeEntry compact={narrow} />
         <WithTooltip compact={narrow} label={toggle}>
-          <EntryButton type="button" aria-label={narrow ? toggle : undefined} aria-expanded={!narrow} onClick={onToggle}>
+          <EntryButton
+            type="button"
+            aria-label={narrow ? toggle : undefined}
+            aria-expanded={!narrow}
+            onClick={onToggle}
+          >
             <ToggleIcon aria-hidden />
             {!narrow && <EntryText>{toggle}</EntryText>}
           </EntryButton>
         </WithTooltip>
-        {onLogout === null ? <LoginEntry compact={narrow} onLogin={onLogin} /> : <LogoutEntry compact={narrow} userName={userName} onLogout={onLogout} />}
+        {onLogout === null ? (
+          <LoginEntry compact={narrow} onLogin={onLogin} />
+        ) : (
+          <LogoutEntry compact={narrow} userName={userName} onLogout={onLogout} />
+        )}
       </Foot>
     </Bar>
   );
@@ -68,9 +90,15 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
 const { narrowSidebar, sidebar } = frameSizes;
 /** Inside the sidebar's border and padding. */
 const inside = (width: number) => width - 1 - 2 * 8;
-/** Padding before an icon: it is centred in the narrow sidebar, and does not move when the sidebar becomes wide. */
+/**
+ * Padding before an icon: it is centred in the narrow sidebar, and does not move when the sidebar
+ * becomes wide.
+ */
 const iconInset = (inside(narrowSidebar) - 20) / 2;
-/** Labels have the width of the wide sidebar from the start, so that they are not laid out again in each frame of the animation. */
+/**
+ * Labels have the width of the wide sidebar from the start, so that they are not laid out again in
+ * each frame of the animation.
+ */
 const wordsWidth = inside(sidebar) - iconInset - 20 - 12 - 10;
 const logoWidth = inside(sidebar) - 2 * 8;
 
@@ -86,9 +114,19 @@ const Bar = styled(m.header)`
   border-right: 1px solid ${s("border")};
   background: ${s("surface")};
   overflow: hidden auto;
-  & a, & button { padding-inline: ${iconInset}px 0; overflow: hidden; }
-  & a > span, & button > span { flex: none; width: ${wordsWidth}px; }
-  & [data-tour="layout-logout"] { min-height: 52px; } /* of its two lines, and as high without them: what is above stays in place */
+  & a,
+  & button {
+    padding-inline: ${iconInset}px 0;
+    overflow: hidden;
+  }
+  & a > span,
+  & button > span {
+    flex: none;
+    width: ${wordsWidth}px;
+  }
+  & [data-tour="layout-logout"] {
+    min-height: 52px;
+  } /* of its two lines, and as high without them: what is above stays in place */
 `;
 
 const Head = styled.div`
@@ -96,7 +134,10 @@ const Head = styled.div`
   align-items: center;
   min-height: 44px;
   padding: 0 ${space(2)};
-  & > span { flex: none; width: ${logoWidth}px; }
+  & > span {
+    flex: none;
+    width: ${logoWidth}px;
+  }
 `;
 
 const List = styled.ul`

@@ -24,7 +24,10 @@ export function clearToasts(): void {
   toast.clearWaitingQueue();
 }
 
-/** The container of the toasts. Its styles are imported as a file: the library could inject them, but without the nonce that the policy requires. */
+/**
+ * The container of the toasts. Its styles are imported as a file: the library could inject them,
+ * but without the nonce that the policy requires.
+ */
 export function Toasts() {
   return (
     <Place>
@@ -44,7 +47,10 @@ export function Toasts() {
   );
 }
 
-/** A transition as the library defines it: `playToast` starts the toast's timer, and `done` unmounts a toast that was closed. */
+/**
+ * A transition as the library defines it: `playToast` starts the toast's timer, and `done` unmounts
+ * a toast that was closed.
+ */
 function Coming({ children, isIn, done, ...clock }: ToastTransitionProps) {
   const play = useEffectEvent(() => {
     clock.playToast();
@@ -110,14 +116,31 @@ const Place = styled.div`
     color: ${s("text")};
     box-shadow: ${s("shadowRaised")};
   }
-  & .Toastify__toast--success .Toastify__toast-icon { color: ${s("successText")}; }
-  & .Toastify__toast--info .Toastify__toast-icon { color: ${s("accentText")}; }
-  & .Toastify__toast--error .Toastify__toast-icon { color: ${s("dangerText")}; }
+  & .Toastify__toast--success .Toastify__toast-icon {
+    color: ${s("successText")};
+  }
+  & .Toastify__toast--info .Toastify__toast-icon {
+    color: ${s("accentText")};
+  }
+  & .Toastify__toast--error .Toastify__toast-icon {
+    color: ${s("dangerText")};
+  }
   ${media.mobile} {
     /* The library would glue them to the edges of a phone. */
-    & .Toastify__toast-container { inset: ${space(2)} ${space(2)} auto; width: auto; margin: 0; padding: 0; }
-    & .Toastify__toast { width: 100%; margin-bottom: ${space(2)}; border-radius: ${s("radius")}; }
+    & .Toastify__toast-container {
+      inset: ${space(2)} ${space(2)} auto;
+      width: auto;
+      margin: 0;
+      padding: 0;
+    }
+    & .Toastify__toast {
+      width: 100%;
+      margin-bottom: ${space(2)};
+      border-radius: ${s("radius")};
+    }
   }
   /* The library closes a toast when this animation ends: it runs its time for people who want no motion, too. */
-  & .Toastify__progress-bar { animation-duration: ${toastMilliseconds}ms !important; }
+  & .Toastify__progress-bar {
+    animation-duration: ${toastMilliseconds}ms !important;
+  }
 `;

@@ -54,7 +54,9 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
   );
 }
 
-/** What is scrolled to, a heading that takes the focus too, stays clear of the bars above and below. */
+/**
+ * What is scrolled to, a heading that takes the focus too, stays clear of the bars above and below.
+ */
 const ClearOfBars = createGlobalStyle`
   html { scroll-padding: ${frameSizes.topBar + 8}px 0 ${frameSizes.mobileBar + 8}px; }
 `;

@@ -5,7 +5,10 @@ import { styled } from "styled-components";
 import { useHost } from "../host-context.ts";
 import { Logo } from "./Logo.tsx";
 
-/** For the layout `vendor`: logo top right and a dark background, with the screen nested in it. Otherwise the screen alone. */
+/**
+ * For the layout `vendor`: logo top right and a dark background, with the screen nested in it.
+ * Otherwise the screen alone.
+ */
 export function VendorLayout({ children }: { readonly children: ReactNode }) {
   const { vendor } = useHost();
   const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.getState);
@@ -26,7 +29,9 @@ const Stage = styled.div`
   min-height: 100%;
   padding: 0 ${space(4)};
   background: ${s("vendorBackground")};
-  ${media.mobile} { padding: 0; }
+  ${media.mobile} {
+    padding: 0;
+  }
 `;
 
 const Top = styled.div`
@@ -36,7 +41,9 @@ const Top = styled.div`
   align-items: center;
   min-height: 64px;
   padding: ${space(3)} ${space(2)};
-  ${media.mobile} { padding-inline: ${space(4)}; }
+  ${media.mobile} {
+    padding-inline: ${space(4)};
+  }
 `;
 
 const Nested = styled.div`

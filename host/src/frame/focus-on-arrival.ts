@@ -2,9 +2,10 @@
 const givenBackAfter = 100;
 
 /**
- * Moves the focus to the first heading of `main` once it is rendered; to `main` itself when nothing is loading and there is no
- * heading. Waits for dialogs to close. A screen that is drawn anew while it loads, heading included, gets the focus back. Gives up when
- * the person presses a key or a pointer, or when the new screen has focused an element itself (any but `before`, which had the
+ * Moves the focus to the first heading of `main` once it is rendered; to `main` itself when nothing
+ * is loading and there is no heading. Waits for dialogs to close. A screen that is drawn anew while
+ * it loads, heading included, gets the focus back. Gives up when the person presses a key or a
+ * pointer, or when the new screen has focused an element itself (any but `before`, which had the
  * focus when the old screen was left). Returns its undo.
  */
 export function focusOnArrival(main: HTMLElement, before: Element | null): () => void {

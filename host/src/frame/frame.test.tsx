@@ -24,11 +24,25 @@ interface Settings extends FakeHostSettings {
   readonly moving?: boolean;
 }
 
-async function show({ mobile = false, width, path = "/home", language = "en", theme = "light", signedIn = true, moving = false, ...settings }: Settings = {}) {
+async function show({
+  mobile = false,
+  width,
+  path = "/home",
+  language = "en",
+  theme = "light",
+  signedIn = true,
+  moving = false,
+  ...settings
+}: Settings = {}) {
   windowIs({ mobile });
   if (width !== undefined) {
     const narrowerThan = (query: string) => width <= Number(/max-width: ([\d.]+)px/.exec(query)?.[1] ?? 0);
-    window.matchMedia = (query) => ({ matches: narrowerThan(query), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+    window.matchMedia = (query) =>
+      ({
+        matches: narrowerThan(query),
+        addEventListener: () => undefined,
+        removeEventListener: () => undefined,
+      }) as unknown as MediaQueryList;
   }
   const fake = fakeHost({ theme, ...settings });
   const app = await renderApp(
@@ -53,7 +67,9 @@ describe("Frame on a wide screen", () => {
       ["Add secret", "/add-secret"],
       ["Settings", "/settings/profile"],
     ]);
-    expect(links.filter((link) => link.getAttribute("aria-current") === "page").map(({ textContent }) => textContent)).toEqual(["Secrets"]);
+    expect(
+      links.filter((link) => link.getAttribute("aria-current") === "page").map(({ textContent }) => textContent),
+    ).toEqual(["Secrets"]);
   });
 
   it.each([
@@ -66,7 +82,9 @@ describe("Frame on a wide screen", () => {
     ["/secrets-of-others", null],
   ])("says that %s belongs to %s", async (path, current) => {
     await show({ path });
-    expect(screen.queryAllByRole("link", { current: "page" }).map(({ textContent }) => textContent)).toEqual(current === null ? [] : [current]);
+    expect(screen.queryAllByRole("link", { current: "page" }).map(({ textContent }) => textContent)).toEqual(
+      current === null ? [] : [current],
+    );
   });
 
   it("becomes narrow: icons only, each with its name", async () => {
@@ -144,8 +162,16 @@ describe("Frame on a wide screen", () => {
   });
 
   it.each([
-    ["that logging out loses", null, "2 files are still being uploaded. Logging out loses them, because this device is not your own."],
-    ["that wait on an own device", "own", "2 files are still being uploaded. They wait on this device until you log in again."],
+    [
+      "that logging out loses",
+      null,
+      "2 files are still being uploaded. Logging out loses them, because this device is not your own.",
+    ],
+    [
+      "that wait on an own device",
+      "own",
+      "2 files are still being uploaded. They wait on this device until you log in again.",
+    ],
   ] as const)("names the uploads %s", async (_which, kind, said) => {
     await show({ keptHere: [{ name: "n", kind, uploads: 2 }] });
     await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
@@ -155,26 +181,43 @@ describe("Frame on a wide screen", () => {
   });
 
   it.each([
-    ["en", "Log out", "Forget this device", "Forget this device?", "One file that is still being uploaded is lost.", "Cancel"],
-    ["es", "Cerrar sesión", "Olvidar este dispositivo", "¿Olvidar este dispositivo?", "Se pierde un archivo que aún se está subiendo.", "Cancelar"],
-  ] as const)("forgets this device after a question of its own, which says what goes (%s)", async (language, logout, forget, title, lost, cancel) => {
-    const { calls } = await show({ language, keptHere: [{ name: "n", kind: "own", uploads: 1 }] });
-    const ask = async () => {
-      await userEvent.click(screen.getByRole("button", { name: new RegExp(logout) }));
-      await userEvent.click(await screen.findByRole("button", { name: forget }));
-      return screen.findByRole("dialog", { name: title });
-    };
-    const question = await ask();
-    expect(question).toHaveAccessibleDescription(expect.stringContaining(lost) as string);
-    await expectAccessible(document.body);
-    await userEvent.click(within(question).getByRole("button", { name: cancel }));
-    expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
-    expect(calls.forgetDevice).not.toHaveBeenCalled();
+    [
+      "en",
+      "Log out",
+      "Forget this device",
+      "Forget this device?",
+      "One file that is still being uploaded is lost.",
+      "Cancel",
+    ],
+    [
+      "es",
+      "Cerrar sesión",
+      "Olvidar este dispositivo",
+      "¿Olvidar este dispositivo?",
+      "Se pierde un archivo que aún se está subiendo.",
+      "Cancelar",
+    ],
+  ] as const)(
+    "forgets this device after a question of its own, which says what goes (%s)",
+    async (language, logout, forget, title, lost, cancel) => {
+      const { calls } = await show({ language, keptHere: [{ name: "n", kind: "own", uploads: 1 }] });
+      const ask = async () => {
+        await userEvent.click(screen.getByRole("button", { name: new RegExp(logout) }));
+        await userEvent.click(await screen.findByRole("button", { name: forget }));
+        return screen.findByRole("dialog", { name: title });
+      };
+      const question = await ask();
+      expect(question).toHaveAccessibleDescription(expect.stringContaining(lost) as string);
+      await expectAccessible(document.body);
+      await userEvent.click(within(question).getByRole("button", { name: cancel }));
+      expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
+      expect(calls.forgetDevice).not.toHaveBeenCalled();
 
-    await userEvent.click(within(await ask()).getByRole("button", { name: forget }));
-    expect(calls.forgetDevice).toHaveBeenCalledTimes(1);
-    expect(calls.signOut).not.toHaveBeenCalled();
-  });
+      await userEvent.click(within(await ask()).getByRole("button", { name: forget }));
+      expect(calls.forgetDevice).toHaveBeenCalledTimes(1);
+      expect(calls.signOut).not.toHaveBeenCalled();
+    },
+  );
 
   it("names who is signed in on the button that logs out, while it is wide", async () => {
     await show();
@@ -213,14 +256,32 @@ describe("Frame on a wide screen", () => {
 
 describe("an account that is to be deleted", () => {
   const account = {
-    ...{ user_id: claims.sub, user_name: "alba", username: "alba", contact_email: null, contact_email_verified: false, rehearsal_due_at: null, telemetry: true },
+    ...{
+      user_id: claims.sub,
+      user_name: "alba",
+      username: "alba",
+      contact_email: null,
+      contact_email_verified: false,
+      rehearsal_due_at: null,
+      telemetry: true,
+    },
     licence: { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 },
-    notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true },
+    notifications: {
+      share_opened: true,
+      share_expiring: true,
+      request_answered: true,
+      shared_with_you: true,
+      new_device: true,
+      rehearsal: true,
+    },
     created_at: "2026-11-01T09:00:00.000Z",
   };
   const service = (start: string | null) => {
     let dueAt = start;
-    return createFakeHttp({ "GET /user/me": () => ({ ...account, deletion_due_at: dueAt }), "POST /user/me/restore": () => (dueAt = null) });
+    return createFakeHttp({
+      "GET /user/me": () => ({ ...account, deletion_due_at: dueAt }),
+      "POST /user/me/restore": () => (dueAt = null),
+    });
   };
 
   it("is said to be on every page, and stays by one press", async () => {
@@ -256,7 +317,11 @@ describe("Frame on a small screen", () => {
   it("has a bottom bar of home, secrets, add, shared with me and logging out", async () => {
     await show({ mobile: true });
     const bar = screen.getByRole("navigation", { name: "Main navigation" });
-    expect(within(bar).getAllByRole("link").map(({ textContent }) => textContent)).toEqual(["Home", "Secrets", "Add secret", "Shared with me"]);
+    expect(
+      within(bar)
+        .getAllByRole("link")
+        .map(({ textContent }) => textContent),
+    ).toEqual(["Home", "Secrets", "Add secret", "Shared with me"]);
     expect(within(bar).getByRole("button", { name: "Log out" })).toBeEnabled();
     expect(within(bar).getByRole("link", { name: "Add secret" })).toHaveAttribute("data-middle", "true");
   });
@@ -265,7 +330,13 @@ describe("Frame on a small screen", () => {
     await show({ mobile: true });
     const rounds = within(screen.getByRole("navigation", { name: "Main navigation" }))
       .getAllByRole("listitem")
-      .map((item) => [...item.querySelectorAll("*")].some((each) => getComputedStyle(each).background === s("accent") && getComputedStyle(each).borderRadius === s("radiusRound")));
+      .map((item) =>
+        [...item.querySelectorAll("*")].some(
+          (each) =>
+            getComputedStyle(each).background === s("accent") &&
+            getComputedStyle(each).borderRadius === s("radiusRound"),
+        ),
+      );
     expect(rounds).toEqual([false, false, true, false, false]);
   });
 
@@ -286,7 +357,15 @@ describe("Frame on a small screen", () => {
     watcher.disconnect();
     expect(places[0]).toBe("translateY(-12%)");
     const links = within(screen.getByRole("dialog")).getAllByRole("link");
-    expect(links.map((link) => link.getAttribute("href"))).toEqual(["/home", "/secrets", "/recived", "/add-secret", "/settings/profile", "/help", "/settings/feedback"]);
+    expect(links.map((link) => link.getAttribute("href"))).toEqual([
+      "/home",
+      "/secrets",
+      "/recived",
+      "/add-secret",
+      "/settings/profile",
+      "/help",
+      "/settings/feedback",
+    ]);
   });
 
   it.each([
@@ -419,7 +498,10 @@ describe("Frame", () => {
   });
 
   it("asks to sign in again when the sign-in ended, and keeps the screen", async () => {
-    const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
+    const { calls } = await show({
+      state: { status: "error", code: "login_required", user: alba },
+      path: "/add-secret",
+    });
     expect(screen.getByRole("alert")).toHaveTextContent("Your sign-in has ended");
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));
     expect(calls.signInAgain).toHaveBeenCalledTimes(1);
@@ -428,8 +510,13 @@ describe("Frame", () => {
   });
 
   it("leaves the page for the sign-in only where no window can be had", async () => {
-    const { calls } = await show({ state: { status: "error", code: "login_required", user: alba }, path: "/add-secret" });
-    calls.signInAgain.mockRejectedValueOnce(new PortalError("cancelled")).mockRejectedValueOnce(new PortalError("popup_blocked"));
+    const { calls } = await show({
+      state: { status: "error", code: "login_required", user: alba },
+      path: "/add-secret",
+    });
+    calls.signInAgain
+      .mockRejectedValueOnce(new PortalError("cancelled"))
+      .mockRejectedValueOnce(new PortalError("popup_blocked"));
     const button = screen.getByRole("button", { name: "Sign in again" });
     await userEvent.click(button);
     expect(calls.signIn).not.toHaveBeenCalled();
@@ -488,16 +575,19 @@ describe("a browser without WebAssembly", () => {
   it.each([
     ["es", "Navegador no compatible", "hay que usar un navegador externo", "Ver en otra ventana"],
     ["en", "Browser not supported", "an external browser must be used", "Open in another window"],
-  ] as const)("is told so, with one button that opens the same address in a new window (%s)", async (language, title, body, action) => {
-    const open = jest.spyOn(window, "open").mockReturnValue(null);
-    await show({ language });
-    const dialog = screen.getByRole("alertdialog", { name: title });
-    expect(dialog).toHaveTextContent(body);
-    await expectAccessible();
-    await userEvent.click(within(dialog).getByRole("button", { name: action }));
-    expect(open).toHaveBeenCalledWith(window.location.href, "_blank", "noopener");
-    open.mockRestore();
-  });
+  ] as const)(
+    "is told so, with one button that opens the same address in a new window (%s)",
+    async (language, title, body, action) => {
+      const open = jest.spyOn(window, "open").mockReturnValue(null);
+      await show({ language });
+      const dialog = screen.getByRole("alertdialog", { name: title });
+      expect(dialog).toHaveTextContent(body);
+      await expectAccessible();
+      await userEvent.click(within(dialog).getByRole("button", { name: action }));
+      expect(open).toHaveBeenCalledWith(window.location.href, "_blank", "noopener");
+      open.mockRestore();
+    },
+  );
 
   it("is told nothing before somebody signs in", async () => {
     await show({ path: "/shared/x", signedIn: false });
@@ -553,10 +643,16 @@ describe("ConfirmHost", () => {
     const answers: boolean[] = [];
     act(() => {
       void confirms.ask({ title: "First?", description: "1" }).then((answer) => answers.push(answer));
-      void confirms.ask({ title: "Second?", description: "2", confirmLabel: "Do it", cancelLabel: "Leave it" }).then((answer) => answers.push(answer));
+      void confirms
+        .ask({ title: "Second?", description: "2", confirmLabel: "Do it", cancelLabel: "Leave it" })
+        .then((answer) => answers.push(answer));
     });
-    await userEvent.click(within(await screen.findByRole("dialog", { name: "First?" })).getByRole("button", { name: "Yes" }));
-    await userEvent.click(within(await screen.findByRole("dialog", { name: "Second?" })).getByRole("button", { name: "Leave it" }));
+    await userEvent.click(
+      within(await screen.findByRole("dialog", { name: "First?" })).getByRole("button", { name: "Yes" }),
+    );
+    await userEvent.click(
+      within(await screen.findByRole("dialog", { name: "Second?" })).getByRole("button", { name: "Leave it" }),
+    );
     expect(answers).toEqual([true, false]);
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
   });

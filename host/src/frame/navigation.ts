@@ -23,5 +23,7 @@ const below: Readonly<Partial<Record<Destination["name"], readonly string[]>>> =
 
 /** Whether the page of this path is the destination's, or below it. */
 export function isCurrent({ name, path }: Destination, pathname: string): boolean {
-  return pathname === path || (below[name] ?? []).some((start) => pathname === start || pathname.startsWith(`${start}/`));
+  return (
+    pathname === path || (below[name] ?? []).some((start) => pathname === start || pathname.startsWith(`${start}/`))
+  );
 }

@@ -1,7 +1,9 @@
 import { s, space } from "@relicario/shared/ui";
 import { css, styled } from "styled-components";
 
-/** Sidebar widths in pixels, and the width that a user name is cut at (specification, section 2). */
+/**
+ * Sidebar widths in pixels, and the width that a user name is cut at (specification, section 2).
+ */
 export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;
 
 export const entryLook = css`
@@ -20,11 +22,27 @@ export const entryLook = css`
   text-align: left;
   text-decoration: none;
   cursor: pointer;
-  transition: background-color 120ms, color 120ms;
-  & > svg { flex: none; width: 20px; height: 20px; }
-  & > svg[viewBox="0 0 24 16"] { width: 24px; height: 16px; margin: 0 -2px; }
-  &:hover { background: ${s("surfaceSunken")}; color: ${s("text")}; }
-  &[aria-current="page"] { background: ${s("accentSoft")}; color: ${s("accentText")}; }
+  transition:
+    background-color 120ms,
+    color 120ms;
+  & > svg {
+    flex: none;
+    width: 20px;
+    height: 20px;
+  }
+  & > svg[viewBox="0 0 24 16"] {
+    width: 24px;
+    height: 16px;
+    margin: 0 -2px;
+  }
+  &:hover {
+    background: ${s("surfaceSunken")};
+    color: ${s("text")};
+  }
+  &[aria-current="page"] {
+    background: ${s("accentSoft")};
+    color: ${s("accentText")};
+  }
 `;
 
 export const EntryButton = styled.button`
@@ -36,4 +54,3 @@ export const EntryText = styled.span`
   min-width: 0;
   line-height: 1.25;
 `;
-

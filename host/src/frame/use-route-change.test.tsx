@@ -9,7 +9,8 @@ import { HostContext, type Host } from "../host-context.ts";
 import { fakeHost, windowIs } from "../testing/fake-host.tsx";
 import { Frame } from "./Frame.tsx";
 
-// jsdom lays nothing out: how far the window is scrolled, how far it can be, and who wants to hear that the page grew.
+// jsdom lays nothing out: how far the window is scrolled, how far it can be, and who wants to hear
+// that the page grew.
 let [scrollY, furthest] = [0, 2000];
 let grown: () => void = () => undefined;
 
@@ -61,7 +62,13 @@ function Late() {
 
 function Anew() {
   const here = useArrival();
-  return here ? <section><h1>Whole</h1></section> : <h1>Loading</h1>;
+  return here ? (
+    <section>
+      <h1>Whole</h1>
+    </section>
+  ) : (
+    <h1>Loading</h1>
+  );
 }
 
 function Covered() {
@@ -85,10 +92,20 @@ function Own() {
   );
 }
 
-const settings = <><h1>Settings</h1><Link to="/settings/billing">Billing</Link></>;
+const settings = (
+  <>
+    <h1>Settings</h1>
+    <Link to="/settings/billing">Billing</Link>
+  </>
+);
 
 const screens: Readonly<Record<string, ReactNode>> = {
-  "/home": <><h1>Home</h1><Link to="/secrets">inner link</Link></>,
+  "/home": (
+    <>
+      <h1>Home</h1>
+      <Link to="/secrets">inner link</Link>
+    </>
+  ),
   "/secrets": <Page title="What I keep">rows</Page>,
   "/help": <p>no heading</p>,
   "/status": <Late />,
@@ -117,7 +134,11 @@ async function show(path: string, settings: RenderAppSettings = {}, type: "navig
     scrolls(to.top ?? 0);
   }) as typeof window.scrollTo;
   const { host } = fakeHost();
-  const children = host.routes.map((route) => ({ path: route.path, handle: route, element: screens[route.path] ?? <h1>{route.path}</h1> }));
+  const children = host.routes.map((route) => ({
+    path: route.path,
+    handle: route,
+    element: screens[route.path] ?? <h1>{route.path}</h1>,
+  }));
   return renderApp(null, { tree: [{ element: <Root host={host} />, children }], path, ...settings });
 }
 

@@ -8,8 +8,9 @@ import { focusOnArrival } from "./focus-on-arrival.ts";
 import { useScroll } from "./use-scroll.ts";
 
 /**
- * What happens on every change of route: the document gets the title of the route, the focus moves to the new screen, and the
- * window scrolls to the top, or to where it was when the screen was left.
+ * What happens on every change of route: the document gets the title of the route, the focus moves
+ * to the new screen, and the window scrolls to the top, or to where it was when the screen was
+ * left.
  */
 export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useTitle();
@@ -17,7 +18,10 @@ export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useScroll();
 }
 
-/** Sets the title to that of the route and the product. A screen may set a more specific title in an effect, such as the name of a secret; that is kept. */
+/**
+ * Sets the title to that of the route and the product. A screen may set a more specific title in an
+ * effect, such as the name of a secret; that is kept.
+ */
 function useTitle(): void {
   const route = useCurrentRoute();
   const { verified } = useHost();
@@ -43,12 +47,16 @@ function useTitle(): void {
   }, [route, title]);
 }
 
-/** Moves the focus to the heading of the screen when the path changes. Not for the first screen, nor when only search or hash change. */
+/**
+ * Moves the focus to the heading of the screen when the path changes. Not for the first screen, nor
+ * when only search or hash change.
+ */
 function useFocus(main: RefObject<HTMLElement | null>): void {
   const { pathname } = useLocation();
   const shown = useRef(pathname);
   const before = useRef<Element>(null);
-  // The cleanup of a layout effect runs after the old screen was removed and before a field of the new one takes the focus.
+  // The cleanup of a layout effect runs after the old screen was removed and before a field of the
+  // new one takes the focus.
   useLayoutEffect(
     () => () => {
       before.current = document.activeElement;

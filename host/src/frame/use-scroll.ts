@@ -2,16 +2,19 @@ import { useLayoutEffect, useRef, useState } from "react";
 import { NavigationType, useLocation, useNavigationType } from "react-router-dom";
 import { z } from "zod";
 
-/** Session storage: how far the window was scrolled, in pixels, by the router's key of the history entry. */
+/**
+ * Session storage: how far the window was scrolled, in pixels, by the router's key of the history
+ * entry.
+ */
 const storageKey = "scrollPositions";
 /** How many positions are stored. */
 const mostPositions = 100;
 const Positions = z.record(z.string(), z.number());
 
 /**
- * Scrolls a new screen to its top; back, forward and reload restore the position. React Router's own `ScrollRestoration`
- * scrolls once, when most screens are still short because their data is being loaded. It also scrolls to the top when only the
- * search changes.
+ * Scrolls a new screen to its top; back, forward and reload restore the position. React Router's
+ * own `ScrollRestoration` scrolls once, when most screens are still short because their data is
+ * being loaded. It also scrolls to the top when only the search changes.
  */
 export function useScroll(): void {
   const { key, pathname } = useLocation();
@@ -37,7 +40,8 @@ export function useScroll(): void {
     const before = action === NavigationType.Pop && (!first || wasHere()) ? positions.get(key) : undefined;
     const top = before ?? (first || same ? window.scrollY : 0);
     positions.set(key, top);
-    // Until the position is restored, scroll events come from the window itself (it is still too short) and are not stored.
+    // Until the position is restored, scroll events come from the window itself (it is still too
+    // short) and are not stored.
     let restored = false;
     const undo = scrollTo(top, () => {
       restored = true;
@@ -53,7 +57,10 @@ export function useScroll(): void {
   }, [key, pathname, action, positions]);
 }
 
-/** Scrolls to `top`; repeatedly while the page grows, until it is long enough or the person does something. Returns its undo. */
+/**
+ * Scrolls to `top`; repeatedly while the page grows, until it is long enough or the person does
+ * something. Returns its undo.
+ */
 function scrollTo(top: number, onEnd: () => void): () => void {
   const tried = () => {
     if (!near(top)) window.scrollTo({ top, behavior: "instant" });
@@ -81,7 +88,10 @@ const near = (top: number) => Math.abs(window.scrollY - top) <= 1;
 
 const userEvents = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
-/** Whether this page was reloaded or reached by back or forward; a page that was opened begins at its top. */
+/**
+ * Whether this page was reloaded or reached by back or forward; a page that was opened begins at
+ * its top.
+ */
 function wasHere(): boolean {
   return performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type !== "navigate");
 }

@@ -10,12 +10,16 @@ describe("the host's texts", () => {
     expect(textKeys(en ?? {})).not.toHaveLength(0);
   });
 
-  it.each(["en", "es"] as const)("every error has a text, and there is no other but the reasons of a refused picture (%s)", (language) => {
-    const codes = textKeys(readTexts(language, "errors") ?? {}).filter((key) => !key.startsWith("picture_reason."));
-    expect(codes).toEqual([...errorCodes].sort());
-  });
+  it.each(["en", "es"] as const)(
+    "every error has a text, and there is no other but the reasons of a refused picture (%s)",
+    (language) => {
+      const codes = textKeys(readTexts(language, "errors") ?? {}).filter((key) => !key.startsWith("picture_reason."));
+      expect(codes).toEqual([...errorCodes].sort());
+    },
+  );
 
   it.each(["en", "es"] as const)("no text names the product or shouts (%s)", (language) => {
-    for (const namespace of namespaces) expect(JSON.stringify(readTexts(language, namespace))).not.toMatch(/relicario|!|¡/i);
+    for (const namespace of namespaces)
+      expect(JSON.stringify(readTexts(language, namespace))).not.toMatch(/relicario|!|¡/i);
   });
 });

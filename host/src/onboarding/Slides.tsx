@@ -32,7 +32,14 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
     const next = Math.max(0, Math.min(slides.length - 1, to));
     if (next !== at) setPlace({ at: next, direction: Math.sign(next - at) });
   };
-  const swipe = useSwipe({ onLeft: () => { go(at + 1); }, onRight: () => { go(at - 1); } });
+  const swipe = useSwipe({
+    onLeft: () => {
+      go(at + 1);
+    },
+    onRight: () => {
+      go(at - 1);
+    },
+  });
   const { name, Picture } = slides[at] ?? slides[0];
   return (
     <Dialog.Root open onOpenChange={onSkip}>
@@ -40,7 +47,9 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
         <Whole
           {...swipe}
           ref={whole}
-          onInteractOutside={(event) => { event.preventDefault(); }}
+          onInteractOutside={(event) => {
+            event.preventDefault();
+          }}
           onOpenAutoFocus={(event) => {
             event.preventDefault(); // the first control is "skip", which should not have the focus
             whole.current?.focus();
@@ -59,7 +68,14 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
           <Dots aria-label={t("slides.dots_aria")}>
             {slides.map((slide, index) => (
               <li key={slide.name}>
-                <Dot type="button" aria-label={t("slides.dot_aria", { number: index + 1, count: slides.length })} aria-current={index === at ? "step" : undefined} onClick={() => { go(index); }} />
+                <Dot
+                  type="button"
+                  aria-label={t("slides.dot_aria", { number: index + 1, count: slides.length })}
+                  aria-current={index === at ? "step" : undefined}
+                  onClick={() => {
+                    go(index);
+                  }}
+                />
               </li>
             ))}
           </Dots>
@@ -79,7 +95,10 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
   );
 }
 
-/** One slide. While it slides out it is inert: the title and the text of the dialog are those of the next one. */
+/**
+ * One slide. While it slides out it is inert: the title and the text of the dialog are those of the
+ * next one.
+ */
 function Slide({ name, Picture }: { readonly name: SlideName; readonly Picture: ComponentType }) {
   const { t } = useTranslation("joyride");
   const here = useIsPresent();
@@ -107,7 +126,9 @@ const Whole = styled(Dialog.Content)`
   touch-action: pan-y;
   -webkit-user-select: none;
   user-select: none;
-  &:focus-visible { outline: none; }
+  &:focus-visible {
+    outline: none;
+  }
 `;
 
 const Skip = styled.button`
@@ -144,7 +165,11 @@ const Column = styled.div`
   gap: ${space(4)};
   padding: clamp(${space(4)}, 10vh, ${space(24)}) ${space(6)} 0; /* from the top, so that the picture stays where it is from slide to slide */
   text-align: center;
-  & > svg { width: min(240px, 60vw); height: auto; margin-bottom: ${space(4)}; }
+  & > svg {
+    width: min(240px, 60vw);
+    height: auto;
+    margin-bottom: ${space(4)};
+  }
 `;
 
 const Title = styled.h2`
@@ -177,5 +202,8 @@ const Dot = styled.button`
     background: ${s("borderStrong")};
     transition: width 120ms;
   }
-  &[aria-current="step"]::before { width: 26px; background: ${s("accent")}; }
+  &[aria-current="step"]::before {
+    width: 26px;
+    background: ${s("accent")};
+  }
 `;

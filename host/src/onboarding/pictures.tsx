@@ -1,10 +1,21 @@
 import { s } from "@relicario/shared/ui";
 import type { ReactNode } from "react";
 
-/** Illustrations of the slides, in the colours of the vendor's theme. They repeat what the text says. */
+/**
+ * Illustrations of the slides, in the colours of the vendor's theme. They repeat what the text
+ * says.
+ */
 function Picture({ children }: { readonly children: ReactNode }) {
   return (
-    <svg viewBox="0 0 240 200" aria-hidden focusable="false" fill="none" strokeLinecap="round" strokeLinejoin="round" strokeWidth={4}>
+    <svg
+      viewBox="0 0 240 200"
+      aria-hidden
+      focusable="false"
+      fill="none"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      strokeWidth={4}
+    >
       <ellipse cx={120} cy={178} rx={92} ry={10} fill={s("accentSoft")} />
       {children}
     </svg>
@@ -12,7 +23,17 @@ function Picture({ children }: { readonly children: ReactNode }) {
 }
 
 /** A framed landscape. */
-function Photograph({ x, y, width, height }: { readonly x: number; readonly y: number; readonly width: number; readonly height: number }) {
+function Photograph({
+  x,
+  y,
+  width,
+  height,
+}: {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}) {
   return (
     <svg x={x} y={y} width={width} height={height} viewBox="0 0 120 90">
       <rect x={2} y={2} width={116} height={86} rx={10} fill={s("surfaceRaised")} stroke={s("accent")} />
@@ -26,7 +47,16 @@ function Photograph({ x, y, width, height }: { readonly x: number; readonly y: n
 export function SealPicture() {
   return (
     <Picture>
-      <rect x={86} y={24} width={108} height={76} rx={8} fill={s("surface")} stroke={s("borderStrong")} transform="rotate(6 140 62)" />
+      <rect
+        x={86}
+        y={24}
+        width={108}
+        height={76}
+        rx={8}
+        fill={s("surface")}
+        stroke={s("borderStrong")}
+        transform="rotate(6 140 62)"
+      />
       <path d="M108 50h64M108 66h44" stroke={s("borderStrong")} transform="rotate(6 140 62)" />
       <Photograph x={40} y={62} width={140} height={105} />
     </Picture>

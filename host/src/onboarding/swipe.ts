@@ -10,7 +10,13 @@ interface SwipeHandlers {
 }
 
 /** Left for next, right for back. */
-export function useSwipe({ onLeft, onRight }: { readonly onLeft: () => void; readonly onRight: () => void }): SwipeHandlers {
+export function useSwipe({
+  onLeft,
+  onRight,
+}: {
+  readonly onLeft: () => void;
+  readonly onRight: () => void;
+}): SwipeHandlers {
   const from = useRef<number | null>(null);
   return {
     onPointerDown: (event) => {

@@ -26,7 +26,10 @@ export interface PortalObject {
   readonly renewVault: () => void;
 }
 
-/** The portal object for the person with these claims; null claims are those of an anonymous visitor of a public link. */
+/**
+ * The portal object for the person with these claims; null claims are those of an anonymous visitor
+ * of a public link.
+ */
 export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
   const host = useHost();
   const { session, http, verified, confirms, flags, theme, changeLanguage, vault: source, visitor } = host;
@@ -41,11 +44,23 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   const me = useQuery({ ...meQuery(http, userId), enabled: claims !== null });
 
   const user = useMemo<PortalUser>(
-    () => Object.freeze({ userId, userName: me.data?.user_name ?? signedIn?.name ?? "", contactEmail: me.data?.contact_email ?? null }),
+    () =>
+      Object.freeze({
+        userId,
+        userName: me.data?.user_name ?? signedIn?.name ?? "",
+        contactEmail: me.data?.contact_email ?? null,
+      }),
     [userId, me.data, signedIn],
   );
-  // A change of theme makes a new portal object: the vault is kept outside, so that it is not loaded again.
-  const holder = useMemo(() => vaultHolder(() => (round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")))), [source, userId, round]);
+  // A change of theme makes a new portal object: the vault is kept outside, so that it is not
+  // loaded again.
+  const holder = useMemo(
+    () =>
+      vaultHolder(() =>
+        round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")),
+      ),
+    [source, userId, round],
+  );
 
   useEffect(() => {
     visitor.arrive(linkPath);
@@ -88,7 +103,24 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
         },
         onLock: session.onLock,
       }),
-    [claims, session, http, holder, visitor, linkPath, user, verified, features, language, theme, themeName, changeLanguage, navigate, confirms, host],
+    [
+      claims,
+      session,
+      http,
+      holder,
+      visitor,
+      linkPath,
+      user,
+      verified,
+      features,
+      language,
+      theme,
+      themeName,
+      changeLanguage,
+      navigate,
+      confirms,
+      host,
+    ],
   );
   const renewVault = useCallback(() => {
     setRound((before) => before + 1);
@@ -96,7 +128,10 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   return { portal, vaultFailed: holder.failed, renewVault };
 }
 
-/** A page that no link opened has none. React in development reads every prop, and nobody waits for that. */
+/**
+ * A page that no link opened has none. React in development reads every prop, and nobody waits for
+ * that.
+ */
 function noVisitor(): Promise<Visitor> {
   const none = Promise.reject<Visitor>(new PortalError("vault_unavailable"));
   none.catch(() => undefined);
@@ -109,7 +144,10 @@ function usePortalNavigate(): Portal["navigate"] {
   return useCallback((path, options) => void navigate(path, { replace: options?.replace ?? false }), [navigate]);
 }
 
-function vaultHolder(ask: () => Promise<Vault>): { readonly get: () => Promise<Vault>; readonly failed: () => boolean } {
+function vaultHolder(ask: () => Promise<Vault>): {
+  readonly get: () => Promise<Vault>;
+  readonly failed: () => boolean;
+} {
   let asked: Promise<Vault> | null = null;
   let failed = false;
   return {

@@ -2,7 +2,10 @@ import { Loading, Skeleton, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { keyframes, styled } from "styled-components";
 
-/** Placeholder for a page that is loading. It appears after 200 ms, so that fast pages show none of it. */
+/**
+ * Placeholder for a page that is loading. It appears after 200 ms, so that fast pages show none of
+ * it.
+ */
 export function AreaLoading() {
   const { t } = useTranslation("common");
   return (

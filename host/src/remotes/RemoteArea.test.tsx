@@ -22,7 +22,12 @@ const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
 const route = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
 const face: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
 
-async function show({ load = () => Promise.resolve(face), page, path = "/settings/profile", language = "en" }: Settings = {}) {
+async function show({
+  load = () => Promise.resolve(face),
+  page,
+  path = "/settings/profile",
+  language = "en",
+}: Settings = {}) {
   const onCrash = jest.fn();
   const onRetry = jest.fn();
   const loads = jest.fn(load);
@@ -40,7 +45,15 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
     return (
       <>
         <nav>navigation</nav>
-        <RemoteArea name="settings" path={pathname} loader={loader} portal={portal} scope={scope} onCrash={onCrash} onRetry={onRetry} />
+        <RemoteArea
+          name="settings"
+          path={pathname}
+          loader={loader}
+          portal={portal}
+          scope={scope}
+          onCrash={onCrash}
+          onRetry={onRetry}
+        />
       </>
     );
   }
@@ -50,7 +63,8 @@ async function show({ load = () => Promise.resolve(face), page, path = "/setting
     <HostContext value={fakeHost().host}>
       <Area />
     </HostContext>,
-    { path, language });
+    { path, language },
+  );
   return { app, onCrash, onRetry, loads };
 }
 
@@ -70,15 +84,18 @@ describe("RemoteArea", () => {
   it.each([
     ["en", "Settings: not available right now", "could not be fetched", "Try again"],
     ["es", "Ajustes: no disponible en este momento", "No se ha podido obtener", "Intentar de nuevo"],
-  ] as const)("names the area and says what happened when the remote does not load (%s)", async (language, title, words, action) => {
-    await show({ load: () => Promise.reject(new PortalError("remote_unreachable")), language });
-    const alert = await screen.findByRole("alert");
-    expect(alert).toHaveTextContent(title);
-    expect(alert).toHaveTextContent(words);
-    expect(screen.getByRole("button", { name: action })).toBeEnabled();
-    expect(screen.getByRole("navigation")).toBeVisible();
-    await expectAccessible();
-  });
+  ] as const)(
+    "names the area and says what happened when the remote does not load (%s)",
+    async (language, title, words, action) => {
+      await show({ load: () => Promise.reject(new PortalError("remote_unreachable")), language });
+      const alert = await screen.findByRole("alert");
+      expect(alert).toHaveTextContent(title);
+      expect(alert).toHaveTextContent(words);
+      expect(screen.getByRole("button", { name: action })).toBeEnabled();
+      expect(screen.getByRole("navigation")).toBeVisible();
+      await expectAccessible();
+    },
+  );
 
   it("keeps one placeholder until the remote and its screen are there, since React delays what follows each further one", async () => {
     let arrive = (_remote: LoadedModule): void => undefined;
@@ -99,11 +116,20 @@ describe("RemoteArea", () => {
 
   it.each(["does not come", "fails"])("shows the next screen though the first one %s", async (what) => {
     let fail = (_error: Error): void => undefined;
-    const pages = { "/settings/profile": new Promise<{ default: typeof Profile }>((_resolve, reject) => (fail = reject)), "/settings/billing": Promise.resolve({ default: () => <h1>Billing</h1> }) };
-    const { app } = await show({ load: () => Promise.resolve({ ...face, routes: Object.entries(pages).map(([path, page]) => ({ path, load: () => page })) }) });
+    const pages = {
+      "/settings/profile": new Promise<{ default: typeof Profile }>((_resolve, reject) => (fail = reject)),
+      "/settings/billing": Promise.resolve({ default: () => <h1>Billing</h1> }),
+    };
+    const { app } = await show({
+      load: () =>
+        Promise.resolve({ ...face, routes: Object.entries(pages).map(([path, page]) => ({ path, load: () => page })) }),
+    });
     expect(screen.getByRole("status")).toBeVisible();
     await app.goTo("/settings/billing");
-    if (what === "fails") await act(async () => { fail(new PortalError("remote_unreachable")); });
+    if (what === "fails")
+      await act(async () => {
+        fail(new PortalError("remote_unreachable"));
+      });
     expect(await screen.findByRole("heading", { name: "Billing" })).toBeVisible();
   });
 
@@ -127,7 +153,9 @@ describe("RemoteArea", () => {
 
   it("loads anew when the person tries again", async () => {
     let alive = false;
-    const { loads, onRetry } = await show({ load: () => (alive ? Promise.resolve(face) : Promise.reject(new PortalError("remote_unreachable"))) });
+    const { loads, onRetry } = await show({
+      load: () => (alive ? Promise.resolve(face) : Promise.reject(new PortalError("remote_unreachable"))),
+    });
     await screen.findByRole("alert");
     expect(loads).toHaveBeenCalledTimes(1);
     alive = true;
@@ -163,7 +191,13 @@ describe("RemoteArea", () => {
     const Broken = () => {
       throw new Error("boom");
     };
-    const { onCrash } = await show({ load: () => Promise.resolve({ ...face, routes: [{ path: "/settings/profile", load: () => Promise.resolve({ default: Broken }) }] }) });
+    const { onCrash } = await show({
+      load: () =>
+        Promise.resolve({
+          ...face,
+          routes: [{ path: "/settings/profile", load: () => Promise.resolve({ default: Broken }) }],
+        }),
+    });
     expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
     expect(screen.getByRole("navigation")).toBeVisible();
     expect(onCrash).toHaveBeenCalledWith("settings", expect.objectContaining({ code: "remote_crashed" }));
@@ -171,7 +205,13 @@ describe("RemoteArea", () => {
 
   it("keeps a page on the screen from one of its routes to the other", async () => {
     const load = () => Promise.resolve({ default: () => <input aria-label="What was typed" /> });
-    const { app } = await show({ load: () => Promise.resolve({ ...face, routes: ["/settings/profile", "/settings/billing"].map((path) => ({ path, load })) }) });
+    const { app } = await show({
+      load: () =>
+        Promise.resolve({
+          ...face,
+          routes: ["/settings/profile", "/settings/billing"].map((path) => ({ path, load })),
+        }),
+    });
     await userEvent.type(await screen.findByRole("textbox"), "kept");
     await app.goTo("/settings/billing");
     expect(screen.getByRole("textbox")).toHaveValue("kept");
@@ -182,7 +222,14 @@ describe("RemoteArea", () => {
       throw new Error("boom");
     };
     const { app } = await show({
-      load: () => Promise.resolve({ ...face, routes: [{ path: "/settings/billing", load: () => Promise.resolve({ default: Broken }) }, route("/settings/profile")] }),
+      load: () =>
+        Promise.resolve({
+          ...face,
+          routes: [
+            { path: "/settings/billing", load: () => Promise.resolve({ default: Broken }) },
+            route("/settings/profile"),
+          ],
+        }),
       path: "/settings/billing",
     });
     await screen.findByRole("alert");

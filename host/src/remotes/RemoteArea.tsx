@@ -43,13 +43,20 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
 type AreaProps = Pick<RemoteAreaProps, "name" | "path" | "loader">;
 
 function Area({ name, path, loader }: AreaProps) {
-  // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
+  // Outside the component that suspends: React renders again to show a failure and must get the
+  // same failed promise.
   const [module] = useState(() => loader.load(name));
   const [first, setFirst] = useState<FirstPage | null>(() => firstPage(module, { name, path, loader }));
   if (first !== null && first.path !== path) setFirst(null); // somebody went on: nothing waits for it any more
   return (
     <Suspense fallback={<AreaLoading />}>
-      <ScreenOf name={name} path={path} loader={loader} module={module} first={first?.path === path ? first.there : null} />
+      <ScreenOf
+        name={name}
+        path={path}
+        loader={loader}
+        module={module}
+        first={first?.path === path ? first.there : null}
+      />
     </Suspense>
   );
 }
@@ -59,7 +66,10 @@ interface FirstPage {
   readonly there: Promise<unknown>;
 }
 
-/** The page that an area begins with comes in the place of the area's own placeholder: React keeps each further one for at least 300 ms. */
+/**
+ * The page that an area begins with comes in the place of the area's own placeholder: React keeps
+ * each further one for at least 300 ms.
+ */
 function firstPage(module: Promise<LoadedModule>, { name, path, loader }: AreaProps): FirstPage {
   const there = module.then(({ routes }) => {
     const route = routes.find((each) => each.path === path);
@@ -80,11 +90,20 @@ function ScreenOf({ name, path, loader, module, first }: ScreenOfProps) {
   const { routes } = use(module);
   if (first !== null) use(first);
   const route = routes.find((each) => each.path === path);
-  if (route === undefined) throw new PortalError("remote_refused"); // parseModule lets none in that lacks a route of its manifest
+  // parseModule lets none in that lacks a route of its manifest
+  if (route === undefined) throw new PortalError("remote_refused");
   return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
 }
 
-function Screen({ name, route, loader }: { readonly name: RemoteName; readonly route: LazyRoute; readonly loader: Pick<RemoteLoader, "page"> }) {
+function Screen({
+  name,
+  route,
+  loader,
+}: {
+  readonly name: RemoteName;
+  readonly route: LazyRoute;
+  readonly loader: Pick<RemoteLoader, "page">;
+}) {
   const [page] = useState(() => loader.page(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>
@@ -97,7 +116,10 @@ function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
   return createElement(use(page));
 }
 
-/** A key for `route` that routes with the same code share, so that their page stays mounted from one to the other. */
+/**
+ * A key for `route` that routes with the same code share, so that their page stays mounted from one
+ * to the other.
+ */
 function pageOf({ load }: LazyRoute, routes: readonly LazyRoute[]): number {
   return routes.findIndex((route) => route.load === load);
 }

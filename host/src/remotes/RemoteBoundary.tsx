@@ -17,7 +17,10 @@ export interface RemoteBoundaryProps {
   readonly children: ReactNode;
 }
 
-/** Keeps a remote's failure inside its area: names it and offers to try again, while the frame goes on working. */
+/**
+ * Keeps a remote's failure inside its area: names it and offers to try again, while the frame goes
+ * on working.
+ */
 export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: RemoteBoundaryProps) {
   return (
     <ErrorBoundary
@@ -26,7 +29,9 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
       onError={(error) => {
         onCrash(name, areaError(error));
       }}
-      fallbackRender={({ error, resetErrorBoundary }) => <AreaFailed name={name} error={areaError(error)} onRetry={resetErrorBoundary} />}
+      fallbackRender={({ error, resetErrorBoundary }) => (
+        <AreaFailed name={name} error={areaError(error)} onRetry={resetErrorBoundary} />
+      )}
     >
       {children}
     </ErrorBoundary>

@@ -20,7 +20,10 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
   const scope = useCallback(
     (whole: Portal, name: RemoteName) => {
       const remote = verified.remotes.get(name);
-      return scopedPortal(whole, remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] });
+      return scopedPortal(
+        whole,
+        remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] },
+      );
     },
     [verified],
   );
@@ -35,7 +38,15 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
     return <AreaFailed name={route.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
   }
   return (
-    <RemoteArea name={route.remote} path={route.path} loader={loader} portal={portal} scope={scope} onCrash={handleCrash} onRetry={renewVault} />
+    <RemoteArea
+      name={route.remote}
+      path={route.path}
+      loader={loader}
+      portal={portal}
+      scope={scope}
+      onCrash={handleCrash}
+      onRetry={renewVault}
+    />
   );
 }
 

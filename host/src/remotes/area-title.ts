@@ -4,7 +4,10 @@ import { manifestOf, type VerifiedRemote } from "../deployment/verify.ts";
 import { useHost } from "../host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 
-/** The title of an area when its own texts are not loaded: from its signed manifest, or the name of the remote. */
+/**
+ * The title of an area when its own texts are not loaded: from its signed manifest, or the name of
+ * the remote.
+ */
 export function areaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
   return manifestOf(remote)?.title[language] ?? name;
 }

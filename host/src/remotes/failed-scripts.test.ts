@@ -1,12 +1,17 @@
 import { followFailedScripts } from "./failed-scripts.ts";
 
 const base = "https://portal.example/r/settings/settings-1/";
-const answer = (status = 200) => ({ ok: status === 200, arrayBuffer: () => Promise.resolve(new ArrayBuffer(0)) }) as Response;
+const answer = (status = 200) =>
+  ({ ok: status === 200, arrayBuffer: () => Promise.resolve(new ArrayBuffer(0)) }) as Response;
 
 function setUp() {
   const page = document.createElement("main");
   const fetch = jest.fn((_address: string, _init?: RequestInit) => Promise.resolve(answer()));
-  const scripts = followFailedScripts({ page, fetch: fetch as unknown as typeof globalThis.fetch, integrityOf: (address) => `hash of ${address}` });
+  const scripts = followFailedScripts({
+    page,
+    fetch: fetch as unknown as typeof globalThis.fetch,
+    integrityOf: (address) => `hash of ${address}`,
+  });
   const fails = (address: string, element: "script" | "link" | "img" = "script") => {
     const failing = page.appendChild(document.createElement(element));
     failing.setAttribute(element === "link" ? "href" : "src", address);
@@ -22,7 +27,9 @@ describe("fetchAnew", () => {
     fails("https://portal.example/r/secrets/secrets-1/1.js");
     fails(`${base}picture.png`, "img");
     await scripts.fetchAnew(base);
-    expect(fetch.mock.calls).toEqual([[`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js`, signal: expect.any(AbortSignal) }]]);
+    expect(fetch.mock.calls).toEqual([
+      [`${base}1.js`, { cache: "reload", integrity: `hash of ${base}1.js`, signal: expect.any(AbortSignal) }],
+    ]);
     await scripts.fetchAnew(base);
     expect(fetch).toHaveBeenCalledTimes(1);
   });

@@ -3,8 +3,9 @@ import { loadLimits } from "./load-with-retry.ts";
 /** The scripts and stylesheets of this page that did not load. */
 export interface FailedScripts {
   /**
-   * Fetches those below `base` past the browser's cache, into it: files of a release are kept as immutable, the wrong bytes
-   * of a broken one too. One that is still not the signed one stays on the list. Never rejects.
+   * Fetches those below `base` past the browser's cache, into it: files of a release are kept as
+   * immutable, the wrong bytes of a broken one too. One that is still not the signed one stays on
+   * the list. Never rejects.
    */
   readonly fetchAnew: (base: string) => Promise<void>;
 }
@@ -26,7 +27,11 @@ export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsD
   page.addEventListener("error", handleError, { capture: true });
 
   const anew = async (address: string): Promise<void> => {
-    const response = await fetch(address, { cache: "reload", integrity: integrityOf(address), signal: AbortSignal.timeout(loadLimits.attemptMs) });
+    const response = await fetch(address, {
+      cache: "reload",
+      integrity: integrityOf(address),
+      signal: AbortSignal.timeout(loadLimits.attemptMs),
+    });
     await response.arrayBuffer(); // the cache has it when it is read
     if (response.ok) failed.delete(address);
   };

@@ -7,15 +7,21 @@ import type { VerifiedDeployment } from "../deployment/verify.ts";
 import { loadLimits } from "./load-with-retry.ts";
 
 /**
- * Registers the verified releases with the federation runtime by the addresses of their entries, so that it fetches no
- * manifest. Every script and stylesheet that it or a remote loads must have the hash that the signed record gives.
+ * Registers the verified releases with the federation runtime by the addresses of their entries, so
+ * that it fetches no manifest. Every script and stylesheet that it or a remote loads must have the
+ * hash that the signed record gives.
  */
 export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, origin: string): void {
   const remotes = [];
   for (const [name, remote] of verified.remotes) {
     if (remote.status !== "verified") continue;
     allowFiles(releaseAddress(origin, remote.record), remote.record.files);
-    remotes.push({ name: containerOf(name), entry: `${releaseAddress(origin, remote.record)}remoteEntry.js`, type: "var" as const, entryGlobalName: containerOf(name) });
+    remotes.push({
+      name: containerOf(name),
+      entry: `${releaseAddress(origin, remote.record)}remoteEntry.js`,
+      type: "var" as const,
+      entryGlobalName: containerOf(name),
+    });
   }
   registerPlugins([
     {
@@ -31,7 +37,12 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
       createLink: ({ url, attrs }) => {
         const link = document.createElement("link");
         for (const [name, value] of Object.entries(attrs ?? {})) link.setAttribute(name, String(value));
-        Object.assign(link, { href: url, integrity: integrityOf(url), crossOrigin: "anonymous", nonce: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce });
+        Object.assign(link, {
+          href: url,
+          integrity: integrityOf(url),
+          crossOrigin: "anonymous",
+          nonce: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce,
+        });
         return link;
       },
     },
@@ -40,8 +51,9 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
 }
 
 /**
- * Runs a remote's entry and gives its default export, not parsed yet. After a failure a further call loads again: the runtime
- * drops rejected promises (of entries, of initialising and of exposed modules) and removes the failed script element.
+ * Runs a remote's entry and gives its default export, not parsed yet. After a failure a further
+ * call loads again: the runtime drops rejected promises (of entries, of initialising and of exposed
+ * modules) and removes the failed script element.
  */
 export async function loadModule(name: RemoteName): Promise<unknown> {
   const loaded = await loadRemote<{ default?: unknown }>(`${containerOf(name)}/remote`);

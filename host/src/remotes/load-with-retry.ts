@@ -1,7 +1,10 @@
 import { PortalError } from "@relicario/shared/errors";
 import pRetry from "p-retry";
 
-/** How the code of a remote is loaded: time limit of one attempt, then two more attempts, after 400 ms and 1200 ms. */
+/**
+ * How the code of a remote is loaded: time limit of one attempt, then two more attempts, after 400
+ * ms and 1200 ms.
+ */
 export const loadLimits = { attemptMs: 10_000, retries: 2, firstPauseMs: 400, pauseFactor: 3 } as const;
 
 /**
@@ -9,8 +12,13 @@ export const loadLimits = { attemptMs: 10_000, retries: 2, firstPauseMs: 400, pa
  *
  * @param toError turns a failure into the error that `shouldRetry` and the caller get
  */
-export function loadWithRetry<T>(load: () => Promise<T>, toError: (failure: unknown) => PortalError, shouldRetry: (error: Error) => boolean): Promise<T> {
-  // p-retry does not repeat a TypeError (except those of fetch), but a script that fails while it runs may throw one.
+export function loadWithRetry<T>(
+  load: () => Promise<T>,
+  toError: (failure: unknown) => PortalError,
+  shouldRetry: (error: Error) => boolean,
+): Promise<T> {
+  // p-retry does not repeat a TypeError (except those of fetch), but a script that fails while it
+  // runs may throw one.
   const attempt = async () => {
     try {
       return await withTimeLimit(load());

@@ -8,7 +8,10 @@ import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
 const load = () => Promise.resolve({ default: Page });
-const codeOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({ routes: { [`/${name}`]: load }, ...more });
+const codeOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
+  routes: { [`/${name}`]: load },
+  ...more,
+});
 const recordOf = (remote: RemoteName): ReleaseRecord => ({
   v: 1,
   release: `${remote}-0.3.1-0123456789ab`,
@@ -39,7 +42,15 @@ function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Pr
   const anew = jest.fn((_name: RemoteName) => Promise.resolve());
   const onFailure = jest.fn();
   const onMeasured = jest.fn();
-  const loader = createRemoteLoader({ remotes, isDisabled: (name) => disabled.has(name), loadModule: faces, fetchAnew: anew, loadTexts: texts, onFailure, onMeasured });
+  const loader = createRemoteLoader({
+    remotes,
+    isDisabled: (name) => disabled.has(name),
+    loadModule: faces,
+    fetchAnew: anew,
+    loadTexts: texts,
+    onFailure,
+    onMeasured,
+  });
   return { loader, faces, texts, anew, onFailure, onMeasured };
 }
 
@@ -91,7 +102,9 @@ describe("createRemoteLoader", () => {
 
   it("forgets a failure: asking again loads anew", async () => {
     let alive = false;
-    const { loader, faces, onFailure } = setUp((name) => (alive ? Promise.resolve(codeOf(name)) : Promise.reject(new Error("502"))));
+    const { loader, faces, onFailure } = setUp((name) =>
+      alive ? Promise.resolve(codeOf(name)) : Promise.reject(new Error("502")),
+    );
     const failing = loader.load("secrets");
     failing.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
@@ -140,7 +153,10 @@ describe("createRemoteLoader", () => {
   it("loads a page once, and anew after a failure", async () => {
     const { loader } = setUp();
     const load = jest.fn(() => Promise.resolve({ default: Page }));
-    load.mockRejectedValueOnce(new Error("x")).mockRejectedValueOnce(new Error("x")).mockRejectedValueOnce(new Error("x"));
+    load
+      .mockRejectedValueOnce(new Error("x"))
+      .mockRejectedValueOnce(new Error("x"))
+      .mockRejectedValueOnce(new Error("x"));
     const route = { path: "/x", load };
     const failing = loader.page("secrets", route);
     failing.catch(() => undefined);
@@ -161,7 +177,11 @@ describe("createRemoteLoader", () => {
     const [page, remote] = onMeasured.mock.calls.toSorted(([, one], [, other]) => (one > other ? -1 : 1));
     expect(onMeasured).toHaveBeenCalledTimes(2);
     expect(remote).toEqual(["secrets", "load", { milliseconds: loadLimits.firstPauseMs }]);
-    expect(page).toEqual(["secrets", "page", { milliseconds: loadLimits.firstPauseMs * (1 + loadLimits.pauseFactor), code: "remote_unreachable" }]);
+    expect(page).toEqual([
+      "secrets",
+      "page",
+      { milliseconds: loadLimits.firstPauseMs * (1 + loadLimits.pauseFactor), code: "remote_unreachable" },
+    ]);
   });
 
   it("loads ahead, and says nothing when that fails", async () => {
@@ -193,8 +213,16 @@ describe("parseModule", () => {
   const { manifest } = recordOf("secrets");
 
   it("takes code that fits its manifest, in the manifest's order", () => {
-    const routes = ["/secrets", "/home"].map((path) => ({ path, titleKey: "secrets-texts:title", access: "signed_in", shell: true }) as const);
-    expect(parseModule({ routes: { "/home": load, "/secrets": load } }, { ...manifest, routes })).toEqual({ name: "secrets", routes: [{ path: "/secrets", load }, { path: "/home", load }] });
+    const routes = ["/secrets", "/home"].map(
+      (path) => ({ path, titleKey: "secrets-texts:title", access: "signed_in", shell: true }) as const,
+    );
+    expect(parseModule({ routes: { "/home": load, "/secrets": load } }, { ...manifest, routes })).toEqual({
+      name: "secrets",
+      routes: [
+        { path: "/secrets", load },
+        { path: "/home", load },
+      ],
+    });
   });
 
   it.each<[string, unknown]>([
@@ -209,7 +237,9 @@ describe("parseModule", () => {
   });
 
   it("takes nothing for the code of a route that every object has", () => {
-    const routes = [{ path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const];
+    const routes = [
+      { path: "constructor", titleKey: "secrets-texts:title", access: "signed_in", shell: true } as const,
+    ];
     expect(() => parseModule({ routes: {} }, { ...manifest, routes })).toThrow("remote_refused");
   });
 });

@@ -8,33 +8,66 @@ import { loadWithRetry, withTimeLimit } from "./load-with-retry.ts";
 
 export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
-  /** Whether its release was switched off while this page is open. Then nothing of it is loaded or given out any more. */
+  /**
+   * Whether its release was switched off while this page is open. Then nothing of it is loaded or
+   * given out any more.
+   */
   readonly isDisabled: (name: RemoteName) => boolean;
   /** Runs a remote's entry; federation.ts. */
   readonly loadModule: (name: RemoteName) => Promise<unknown>;
-  /** Fetches the scripts of its release that did not load past the browser's cache. Never rejects; failed-scripts.ts. */
+  /**
+   * Fetches the scripts of its release that did not load past the browser's cache. Never rejects;
+   * failed-scripts.ts.
+   */
   readonly fetchAnew: (name: RemoteName) => Promise<void>;
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
-  /** Told of each load of a remote (`load`) or of the code of a screen (`page`), how long it took with its repetitions, and why it failed. */
-  readonly onMeasured: (name: RemoteName, phase: "load" | "page", outcome: { readonly milliseconds: number; readonly code?: ErrorCode }) => void;
+  /**
+   * Told of each load of a remote (`load`) or of the code of a screen (`page`), how long it took
+   * with its repetitions, and why it failed.
+   */
+  readonly onMeasured: (
+    name: RemoteName,
+    phase: "load" | "page",
+    outcome: { readonly milliseconds: number; readonly code?: ErrorCode },
+  ) => void;
 }
 
-/** Loads remotes and their pages. Results are cached; failures are not, so that the next call loads again. */
+/**
+ * Loads remotes and their pages. Results are cached; failures are not, so that the next call loads
+ * again.
+ */
 export interface RemoteLoader {
-  /** With its texts. `remote_refused`, `remote_incompatible`, `remote_disabled`, `remote_unreachable`, `remote_timed_out`, `remote_crashed`. */
+  /**
+   * With its texts. `remote_refused`, `remote_incompatible`, `remote_disabled`,
+   * `remote_unreachable`, `remote_timed_out`, `remote_crashed`.
+   */
   readonly load: (name: RemoteName) => Promise<LoadedModule>;
-  /** Without them, for what a remote does elsewhere than on its own screens: it loads the texts of what it draws there itself. */
+  /**
+   * Without them, for what a remote does elsewhere than on its own screens: it loads the texts of
+   * what it draws there itself.
+   */
   readonly code: (name: RemoteName) => Promise<LoadedModule>;
   /** The page of a route; the same promise for routes with the same code, until it fails. */
   readonly page: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
-  /** Loads a remote and the page of this path pattern before they are needed. Failures are ignored. */
+  /**
+   * Loads a remote and the page of this path pattern before they are needed. Failures are ignored.
+   */
   readonly prefetch: (name: RemoteName, path: string) => void;
 }
 
-export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew, loadTexts, onFailure, onMeasured }: LoaderDeps): RemoteLoader {
-  const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> => loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
+export function createRemoteLoader({
+  remotes,
+  isDisabled,
+  loadModule,
+  fetchAnew,
+  loadTexts,
+  onFailure,
+  onMeasured,
+}: LoaderDeps): RemoteLoader {
+  const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
+    loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
   /** With their texts. */
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
   /** For what a remote does elsewhere. */
@@ -57,14 +90,26 @@ export function createRemoteLoader({ remotes, isDisabled, loadModule, fetchAnew,
       return parseModule(await loaded(name, () => loadModule(name)), manifest);
     });
 
-  const unlessDisabled = (cache: Map<RemoteName, Promise<LoadedModule>>, name: RemoteName, work: (name: RemoteName) => Promise<LoadedModule>): Promise<LoadedModule> =>
-    isDisabled(name) ? Promise.reject(new PortalError("remote_disabled")) : cached(cache, name, () => measured(name, "load", work(name)));
+  const unlessDisabled = (
+    cache: Map<RemoteName, Promise<LoadedModule>>,
+    name: RemoteName,
+    work: (name: RemoteName) => Promise<LoadedModule>,
+  ): Promise<LoadedModule> =>
+    isDisabled(name)
+      ? Promise.reject(new PortalError("remote_disabled"))
+      : cached(cache, name, () => measured(name, "load", work(name)));
 
   const load = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(modules, name, loadOnce);
   const code = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(codes, name, entry);
 
   const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
-    cached(pages, route.load, () => measured(name, "page", loaded(name, () => route.load()).then(({ default: component }) => component)));
+    cached(pages, route.load, () =>
+      measured(
+        name,
+        "page",
+        loaded(name, () => route.load()).then(({ default: component }) => component),
+      ),
+    );
 
   const measured = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
     const start = performance.now();
@@ -115,8 +160,8 @@ function recordOf(remote: VerifiedRemote | undefined) {
 }
 
 /**
- * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any error, so only refusals by the
- * signed record are final.
+ * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any
+ * error, so only refusals by the signed record are final.
  */
 function isRepeatable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");

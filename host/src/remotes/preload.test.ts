@@ -6,13 +6,32 @@ import { preloadArea } from "./preload.ts";
 const origin = "https://portal.example";
 const hash = (letter: string): string => `sha384-${letter.repeat(64)}`;
 
-function verified(name: RemoteName, paths: readonly string[], files: Readonly<Record<string, string>>): [RemoteName, VerifiedRemote] {
+function verified(
+  name: RemoteName,
+  paths: readonly string[],
+  files: Readonly<Record<string, string>>,
+): [RemoteName, VerifiedRemote] {
   const federation = { exposes: [{ assets: { js: { sync: ["remote.js"], async: ["12.js"] } } }] };
-  return [name, { status: "verified", record: { release: `${name}-1.0.0-0123456789ab`, files, federation, manifest: { name, routes: paths.map((path) => ({ path })) } } } as unknown as VerifiedRemote];
+  return [
+    name,
+    {
+      status: "verified",
+      record: {
+        release: `${name}-1.0.0-0123456789ab`,
+        files,
+        federation,
+        manifest: { name, routes: paths.map((path) => ({ path })) },
+      },
+    } as unknown as VerifiedRemote,
+  ];
 }
 
 const remotes = new Map<RemoteName, VerifiedRemote>([
-  verified("secrets", ["/home", "/edit-secret/:secretId"], { "remoteEntry.js": hash("e"), "remote.js": hash("r"), "12.js": hash("c") }),
+  verified("secrets", ["/home", "/edit-secret/:secretId"], {
+    "remoteEntry.js": hash("e"),
+    "remote.js": hash("r"),
+    "12.js": hash("c"),
+  }),
   verified("sharing", ["/recived"], { "remoteEntry.js": hash("s") }),
   verified("recovery", ["/openers"], { "remoteEntry.js": hash("v") }),
   ["settings", { status: "refused", code: "remote_refused", manifest: null }],
@@ -21,19 +40,31 @@ const remotes = new Map<RemoteName, VerifiedRemote>([
 function asked(pathname: string): readonly string[] {
   const page = document.implementation.createHTMLDocument();
   preloadArea({ remotes }, { origin, pathname }, page);
-  return [...page.head.querySelectorAll("link")].map(({ rel, as, href, integrity, crossOrigin }) => [rel, as, href.replace(origin, ""), integrity.slice(0, 8), crossOrigin].join(" "));
+  return [...page.head.querySelectorAll("link")].map(({ rel, as, href, integrity, crossOrigin }) =>
+    [rel, as, href.replace(origin, ""), integrity.slice(0, 8), crossOrigin].join(" "),
+  );
 }
 
-const ofSecrets = ["preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous", "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous"];
+const ofSecrets = [
+  "preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous",
+  "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous",
+];
 
 describe("preloadArea", () => {
-  it.each(["/", "/home", "/edit-secret/3"])("asks for the first scripts of the area of %s, with their signed hashes", (pathname) => {
-    expect(asked(pathname)).toEqual(ofSecrets);
-  });
+  it.each(["/", "/home", "/edit-secret/3"])(
+    "asks for the first scripts of the area of %s, with their signed hashes",
+    (pathname) => {
+      expect(asked(pathname)).toEqual(ofSecrets);
+    },
+  );
 
   it("asks for no file that the record does not list, and for none of another area", () => {
-    expect(asked("/recived")).toEqual(["preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous"]);
-    expect(asked("/openers")).toEqual(["preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous"]);
+    expect(asked("/recived")).toEqual([
+      "preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous",
+    ]);
+    expect(asked("/openers")).toEqual([
+      "preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous",
+    ]);
     for (const pathname of ["/settings/profile", "/help"]) expect(asked(pathname)).toEqual([]);
   });
 });

@@ -6,20 +6,37 @@ import { releaseAddress } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 
 /** Of federation's manifest: the scripts that a remote's one exposed module begins with. */
-const Exposed = z.object({ exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })) });
+const Exposed = z.object({
+  exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })),
+});
 
 /**
- * Asks for the first scripts of the area that the address shows, with their signed hashes, while the host's own code is still
- * at work: they need not wait for it, nor for each other. What the area uses of another one, such as the vault, comes after
- * them: on a thin line they would come later for it.
+ * Asks for the first scripts of the area that the address shows, with their signed hashes, while
+ * the host's own code is still at work: they need not wait for it, nor for each other. What the
+ * area uses of another one, such as the vault, comes after them: on a thin line they would come
+ * later for it.
  */
-export function preloadArea({ remotes }: Pick<VerifiedDeployment, "remotes">, { origin, pathname }: Pick<Location, "origin" | "pathname">, document: Document): void {
+export function preloadArea(
+  { remotes }: Pick<VerifiedDeployment, "remotes">,
+  { origin, pathname }: Pick<Location, "origin" | "pathname">,
+  document: Document,
+): void {
   const path = pathname === "/" ? "/home" : pathname;
   for (const remote of remotes.values()) {
-    if (remote.status !== "verified" || !remote.record.manifest.routes.some((route) => matchPath(route.path, path) !== null)) continue;
+    if (
+      remote.status !== "verified" ||
+      !remote.record.manifest.routes.some((route) => matchPath(route.path, path) !== null)
+    )
+      continue;
     for (const file of firstScripts(remote.record)) {
       const link = document.createElement("link");
-      Object.assign(link, { rel: "preload", as: "script", href: `${releaseAddress(origin, remote.record)}${file}`, integrity: remote.record.files[file], crossOrigin: "anonymous" });
+      Object.assign(link, {
+        rel: "preload",
+        as: "script",
+        href: `${releaseAddress(origin, remote.record)}${file}`,
+        integrity: remote.record.files[file],
+        crossOrigin: "anonymous",
+      });
       document.head.append(link);
     }
     return;

@@ -1,4 +1,12 @@
-import type { LoadPage, RemoteManifest, RemoteModule, RemoteName, RemoteServices, VaultFactory, VisitorFactory } from "@relicario/shared/contract";
+import type {
+  LoadPage,
+  RemoteManifest,
+  RemoteModule,
+  RemoteName,
+  RemoteServices,
+  VaultFactory,
+  VisitorFactory,
+} from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -8,7 +16,10 @@ export interface LazyRoute {
   readonly load: LoadPage;
 }
 
-/** The default export of a remote after parsing, with the name and the route order of its signed manifest. */
+/**
+ * The default export of a remote after parsing, with the name and the route order of its signed
+ * manifest.
+ */
 export interface LoadedModule extends Omit<RemoteModule, "routes"> {
   readonly name: RemoteName;
   /** In the order of the manifest. */
@@ -23,14 +34,23 @@ function callable<T>(): z.ZodType<T> {
 const ModuleShape = z.strictObject({
   routes: z.record(z.string(), callable<LoadPage>()),
   tours: z
-    .array(z.object({ name: z.string(), path: z.string(), titleKey: z.string().optional(), steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })) }))
+    .array(
+      z.object({
+        name: z.string(),
+        path: z.string(),
+        titleKey: z.string().optional(),
+        steps: z.array(z.object({ target: z.string(), titleKey: z.string(), bodyKey: z.string() })),
+      }),
+    )
     .optional(),
-  provides: z.object({ vault: callable<VaultFactory>().optional(), visitor: callable<VisitorFactory>().optional() }).optional(),
+  provides: z
+    .object({ vault: callable<VaultFactory>().optional(), visitor: callable<VisitorFactory>().optional() })
+    .optional(),
 });
 
 /**
- * The default export of a remote, checked before any of it is used: each route of its signed manifest has code, and no code
- * is without a route. `remote_refused`.
+ * The default export of a remote, checked before any of it is used: each route of its signed
+ * manifest has code, and no code is without a route. `remote_refused`.
  */
 export function parseModule(module: unknown, manifest: RemoteManifest): LoadedModule {
   const parsed = ModuleShape.safeParse(module);
@@ -40,7 +60,8 @@ export function parseModule(module: unknown, manifest: RemoteManifest): LoadedMo
     const load = Object.hasOwn(loads, path) ? loads[path] : undefined;
     return load === undefined ? [] : [{ path, load }];
   });
-  if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loads).length) throw new PortalError("remote_refused");
+  if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loads).length)
+    throw new PortalError("remote_refused");
   return Object.freeze<LoadedModule>({
     name: manifest.name,
     routes,

@@ -2,8 +2,9 @@ import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 /**
- * Calls limited to the paths that a signed release declares, by whole segments: `/user` allows `/user/me`, not `/users`. What is
- * checked is what is sent: methods and paths are primitive strings, and options are read once.
+ * Calls limited to the paths that a signed release declares, by whole segments: `/user` allows
+ * `/user/me`, not `/users`. What is checked is what is sent: methods and paths are primitive
+ * strings, and options are read once.
  */
 export function scopedHttp(http: Http, paths: readonly string[]): Http {
   const allowed = [...paths];
@@ -36,7 +37,10 @@ function copyOf(options: HttpOptions = {}): HttpOptions {
   };
 }
 
-/** Of letters, digits, `.`, `_`, `~` and `-` alone: in any other spelling what is fetched could be another path than the one that is checked. */
+/**
+ * Of letters, digits, `.`, `_`, `~` and `-` alone: in any other spelling what is fetched could be
+ * another path than the one that is checked.
+ */
 const plainPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/;
 
 function isInside(path: string, paths: readonly string[]): boolean {

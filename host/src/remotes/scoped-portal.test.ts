@@ -4,7 +4,18 @@ import { z } from "zod";
 import { scopedHttp } from "./scoped-http.ts";
 import { scopedPortal } from "./scoped-portal.ts";
 
-const all = ["http", "vault", "user", "notify", "confirm", "navigate", "visitor", "drives", "preferences", "sign_in"] as const;
+const all = [
+  "http",
+  "vault",
+  "user",
+  "notify",
+  "confirm",
+  "navigate",
+  "visitor",
+  "drives",
+  "preferences",
+  "sign_in",
+] as const;
 
 describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
@@ -28,16 +39,28 @@ describe("scopedPortal", () => {
   });
 
   it("gives nothing else", async () => {
-    const { portal } = createFakePortal({ drives: { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } } });
+    const { portal } = createFakePortal({
+      drives: { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } },
+    });
     const scoped = scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: ["/secrets"] });
     expect(() => scoped.user).toThrow("forbidden");
-    expect(() => { scoped.navigate("/home"); }).toThrow("forbidden");
-    expect(() => { scoped.notify({ tone: "info", text: "x" }); }).toThrow("forbidden");
-    expect(() => { scoped.setLanguage("es"); }).toThrow("forbidden");
-    expect(() => { scoped.setTheme("dark"); }).toThrow("forbidden");
+    expect(() => {
+      scoped.navigate("/home");
+    }).toThrow("forbidden");
+    expect(() => {
+      scoped.notify({ tone: "info", text: "x" });
+    }).toThrow("forbidden");
+    expect(() => {
+      scoped.setLanguage("es");
+    }).toThrow("forbidden");
+    expect(() => {
+      scoped.setTheme("dark");
+    }).toThrow("forbidden");
     await expect(scoped.vault).rejects.toMatchObject({ code: "forbidden" });
     await expect(scoped.visitor).rejects.toMatchObject({ code: "forbidden" });
-    await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.http.request("GET", "/secrets/store", z.unknown())).rejects.toMatchObject({
+      code: "forbidden",
+    });
     await expect(scoped.signInAgain()).rejects.toMatchObject({ code: "forbidden" });
     expect(scoped.language).toBe("en");
     expect(scoped.drives).toEqual({});
@@ -45,7 +68,11 @@ describe("scopedPortal", () => {
 
   it("reports in the remote's own name", () => {
     const { portal, record } = createFakePortal();
-    scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({ remote: "settings", phase: "call", code: "unknown" });
+    scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({
+      remote: "settings",
+      phase: "call",
+      code: "unknown",
+    });
     expect(record.reports).toEqual([{ remote: "secrets", phase: "call", code: "unknown" }]);
   });
 
@@ -60,7 +87,10 @@ describe("scopedPortal", () => {
 });
 
 describe("scopedHttp", () => {
-  const http = scopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), ["/user", "/secrets/store"]);
+  const http = scopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
+    "/user",
+    "/secrets/store",
+  ]);
   const call = (path: string) => http.request("GET", path, z.number());
 
   it("lets declared paths through, by whole segments", async () => {
@@ -68,7 +98,24 @@ describe("scopedHttp", () => {
     await expect(call("/user")).resolves.toBe(2);
   });
 
-  it.each(["/users/alba/key", "/secrets", "/auth/token", "/user/../auth/token", "/user/..", "/user//me", "/user/%2e%2e/auth", "/user/me?x=1", "/user/me#x", "/user\\..\\auth", "/user/.\t./auth/token", "/user/\t../auth/token", "/user/.\n./users/alba/key", "/user/.\r./auth", "/user/me\n", " /user/me"])("refuses %s", async (path) => {
+  it.each([
+    "/users/alba/key",
+    "/secrets",
+    "/auth/token",
+    "/user/../auth/token",
+    "/user/..",
+    "/user//me",
+    "/user/%2e%2e/auth",
+    "/user/me?x=1",
+    "/user/me#x",
+    "/user\\..\\auth",
+    "/user/.\t./auth/token",
+    "/user/\t../auth/token",
+    "/user/.\n./users/alba/key",
+    "/user/.\r./auth",
+    "/user/me\n",
+    " /user/me",
+  ])("refuses %s", async (path) => {
     await expect(call(path)).rejects.toMatchObject({ code: "forbidden" });
   });
 
@@ -81,15 +128,27 @@ describe("scopedHttp", () => {
     const scoped = scopedHttp({ request: note, stream: note }, ["/user"]);
     const changing = (first: string, then: string) => {
       let read = 0;
-      return { toString: () => (read++ === 0 ? first : then), startsWith: () => true, length: first.length } as unknown as "GET";
+      return {
+        toString: () => (read++ === 0 ? first : then),
+        startsWith: () => true,
+        length: first.length,
+      } as unknown as "GET";
     };
-    await expect(scoped.request("GET", changing("/user", "/auth/token"), z.number())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.request("GET", changing("/user", "/auth/token"), z.number())).rejects.toMatchObject({
+      code: "forbidden",
+    });
     await expect(scoped.stream("GET", changing("/user", "/auth/token"))).rejects.toMatchObject({ code: "forbidden" });
-    await expect(scoped.request(changing("GET", "TRACE"), "/user", z.number())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(scoped.request(changing("GET", "TRACE"), "/user", z.number())).rejects.toMatchObject({
+      code: "forbidden",
+    });
     expect(sent).toEqual([]);
 
     let reads = 0;
-    const options = { get headers() { return { range: String(++reads) }; } };
+    const options = {
+      get headers() {
+        return { range: String(++reads) };
+      },
+    };
     await expect(scoped.stream("GET", "/user", options)).rejects.toThrow("sent");
     expect(sent).toEqual([["GET", "/user", { headers: { range: "1" } }]]);
     expect(reads).toBe(1);

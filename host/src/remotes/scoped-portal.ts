@@ -4,16 +4,20 @@ import { PortalError } from "@relicario/shared/errors";
 import { scopedHttp } from "./scoped-http.ts";
 
 /**
- * The portal as one remote sees it: frozen, with the capabilities that its signed release declares. Language, theme,
- * features, vendor, reports and locking are always allowed; without `drives` there is none; anything else that was not declared
- * is `forbidden`.
+ * The portal as one remote sees it: frozen, with the capabilities that its signed release declares.
+ * Language, theme, features, vendor, reports and locking are always allowed; without `drives` there
+ * is none; anything else that was not declared is `forbidden`.
  */
-export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">): Portal {
+export function scopedPortal(
+  portal: Portal,
+  manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">,
+): Portal {
   const has = (capability: Capability) => manifest.capabilities.includes(capability);
   let refused: Promise<never> | null = null;
   return Object.freeze<Portal>({
     http: has("http") ? scopedHttp(portal.http, manifest.api_paths) : noHttp,
-    // Getters: reading `portal.vault` or `portal.visitor` loads the recovery remote, which must not happen before it is used.
+    // Getters: reading `portal.vault` or `portal.visitor` loads the recovery remote, which must not
+    // happen before it is used.
     get vault() {
       return has("vault") ? portal.vault : (refused ??= forbiddenService());
     },
@@ -44,7 +48,10 @@ export function scopedPortal(portal: Portal, manifest: Pick<RemoteManifest, "nam
 
 const noDrives: Portal["drives"] = Object.freeze({});
 
-const noHttp: Http = Object.freeze({ request: () => Promise.reject(new PortalError("forbidden")), stream: () => Promise.reject(new PortalError("forbidden")) });
+const noHttp: Http = Object.freeze({
+  request: () => Promise.reject(new PortalError("forbidden")),
+  stream: () => Promise.reject(new PortalError("forbidden")),
+});
 
 const noSignIn: Portal["signInAgain"] = () => Promise.reject(new PortalError("forbidden"));
 

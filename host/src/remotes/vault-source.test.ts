@@ -4,13 +4,24 @@ import { createFakeHttp, createFakeVault, picture, shownImage } from "@relicario
 
 import { createVaultSource } from "./vault-source.ts";
 
-const forServices: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+const forServices: PortalForServices = {
+  http: createFakeHttp(),
+  vendorId: "relicario",
+  account: { userId: "u", issuer: "i", subject: "s" },
+  signInAgain: () => Promise.resolve({ authTime: 0 }),
+  takeLinkSecret: () => Promise.resolve(null),
+};
 
 function setUp() {
   const vault = createFakeVault({ secrets: [{ title: "a", content: "b" }] });
   const factory = jest.fn<ReturnType<VaultFactory>, Parameters<VaultFactory>>(() => Promise.resolve(vault));
   const loadRecovery = jest.fn(() => Promise.resolve({ provides: { vault: factory } }));
-  return { vault, factory, loadRecovery, source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(forServices) }) };
+  return {
+    vault,
+    factory,
+    loadRecovery,
+    source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(forServices) }),
+  };
 }
 
 describe("createVaultSource", () => {
@@ -25,7 +36,10 @@ describe("createVaultSource", () => {
   it("is vault_unavailable when recovery does not load, and can be asked for again", async () => {
     const { source, loadRecovery } = setUp();
     loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
-    await expect(source.get()).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_unreachable" } });
+    await expect(source.get()).rejects.toMatchObject({
+      code: "vault_unavailable",
+      details: { because: "remote_unreachable" },
+    });
     await expect(source.get()).resolves.toBeDefined();
   });
 
@@ -56,7 +70,10 @@ describe("createVaultSource", () => {
     await source.get();
     await source.stop();
     expect(vault.getState().status).toBe("locked");
-    await expect(source.get()).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_disabled" } });
+    await expect(source.get()).rejects.toMatchObject({
+      code: "vault_unavailable",
+      details: { because: "remote_disabled" },
+    });
     expect(factory).toHaveBeenCalledTimes(1);
   });
 

@@ -5,7 +5,10 @@ import { createStore } from "zustand/vanilla";
 import type { LoadedModule } from "./remote-module.ts";
 
 export interface VaultSource {
-  /** The vault of this sign-in, created by the first call. Rejects with `vault_unavailable`; the next call tries again. */
+  /**
+   * The vault of this sign-in, created by the first call. Rejects with `vault_unavailable`; the
+   * next call tries again.
+   */
   readonly get: () => Promise<Vault>;
   /** Calls the listener after the vault was locked. Returns its undo. */
   readonly onLocked: (listener: () => void) => () => void;
@@ -50,7 +53,8 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
 
   return Object.freeze<VaultSource>({
     get: () => {
-      if (stopped) return Promise.reject(new PortalError("vault_unavailable", { details: { because: "remote_disabled" } }));
+      if (stopped)
+        return Promise.reject(new PortalError("vault_unavailable", { details: { because: "remote_disabled" } }));
       if (current !== null) return current;
       const made = make();
       current = made;
@@ -59,9 +63,10 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
       });
       return made;
     },
-    onLocked: (listener) => locks.subscribe(() => {
-      listener();
-    }),
+    onLocked: (listener) =>
+      locks.subscribe(() => {
+        listener();
+      }),
     putAway: async (reason) => {
       const made = current;
       if (made === null) return;

@@ -11,7 +11,9 @@ const forVisitors: PortalForVisitors = { http, vendorId: "relicario", takeLinkSe
 function setUp() {
   const visitors = [createFakeVisitor({ share: { title: "a", content: "b" } }), createFakeVisitor()];
   let made = 0;
-  const factory = jest.fn<ReturnType<VisitorFactory>, Parameters<VisitorFactory>>(() => Promise.resolve(visitors[made++] ?? createFakeVisitor()));
+  const factory = jest.fn<ReturnType<VisitorFactory>, Parameters<VisitorFactory>>(() =>
+    Promise.resolve(visitors[made++] ?? createFakeVisitor()),
+  );
   const loadRecovery = jest.fn(() => Promise.resolve({ provides: { visitor: factory } }));
   const portal = jest.fn((_pathname: string) => Promise.resolve(forVisitors));
   return { visitors, factory, loadRecovery, portal, source: createVisitorSource({ loadRecovery, portal }) };
@@ -36,13 +38,32 @@ describe("createVisitorSource", () => {
     const visitors = factory.mock.calls[0]?.[0].http;
     const made = http.calls.length;
     const call = (method: "GET" | "POST" | "PUT", path: string) => visitors?.request(method, path, z.unknown());
-    for (const path of ["/user/keyring", "/user/me", "/users/directory", "/secrets/store", "/v2/secrets/get-secret", "/share", "/sharelist/x", "/requests", "/requests/collect"]) {
+    for (const path of [
+      "/user/keyring",
+      "/user/me",
+      "/users/directory",
+      "/secrets/store",
+      "/v2/secrets/get-secret",
+      "/share",
+      "/sharelist/x",
+      "/requests",
+      "/requests/collect",
+    ]) {
       await expect(call("POST", path)).rejects.toMatchObject({ code: "forbidden" });
     }
     await expect(visitors?.stream("POST", "/v2/secrets/get-secret")).rejects.toMatchObject({ code: "forbidden" });
     expect(http.calls).toHaveLength(made);
-    const opening = ["/share/get-public-secret", "/share/get-public-secret/x", "/share/get-secret", "/share/get-secret/x", "/requests/get", "/requests/answer", "/requests/answer/x"];
-    for (const path of opening) await expect(call("POST", path)).rejects.toMatchObject({ code: "not_found" }); // the fake service's own answer
+    const opening = [
+      "/share/get-public-secret",
+      "/share/get-public-secret/x",
+      "/share/get-secret",
+      "/share/get-secret/x",
+      "/requests/get",
+      "/requests/answer",
+      "/requests/answer/x",
+    ];
+    // the fake service's own answer
+    for (const path of opening) await expect(call("POST", path)).rejects.toMatchObject({ code: "not_found" });
     await expect(visitors?.stream("POST", "/share/content")).rejects.toMatchObject({ code: "not_found" });
     expect(http.calls.slice(made).map(({ path }) => path)).toEqual([...opening, "/share/content"]);
   });
@@ -77,9 +98,15 @@ describe("createVisitorSource", () => {
   it("is vault_unavailable when recovery does not load or has none, and can be asked for again", async () => {
     const { source, loadRecovery } = setUp();
     loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
-    await expect(source.get(page)).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_unreachable" } });
+    await expect(source.get(page)).rejects.toMatchObject({
+      code: "vault_unavailable",
+      details: { because: "remote_unreachable" },
+    });
     loadRecovery.mockResolvedValueOnce({ provides: {} } as never);
-    await expect(source.get(page)).rejects.toMatchObject({ code: "vault_unavailable", details: { because: "remote_refused" } });
+    await expect(source.get(page)).rejects.toMatchObject({
+      code: "vault_unavailable",
+      details: { because: "remote_refused" },
+    });
     await expect(source.get(page)).resolves.toBeDefined();
   });
 });

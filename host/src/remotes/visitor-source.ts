@@ -6,18 +6,27 @@ import type { LoadedModule } from "./remote-module.ts";
 import { scopedHttp } from "./scoped-http.ts";
 
 /**
- * All that a visitor calls: to look at a share, open it and fetch its content, and to answer a request. A link for signed-in people
- * is opened with the session's token, which leads no further than this.
+ * All that a visitor calls: to look at a share, open it and fetch its content, and to answer a
+ * request. A link for signed-in people is opened with the session's token, which leads no further
+ * than this.
  */
-const visitorPaths = ["/share/get-public-secret", "/share/get-secret", sharedDownloadPath, "/requests/get", "/requests/answer"];
+const visitorPaths = [
+  "/share/get-public-secret",
+  "/share/get-secret",
+  sharedDownloadPath,
+  "/requests/get",
+  "/requests/answer",
+];
 
 export interface VisitorSource {
   /**
-   * The visitor of the page at this path, created by the first call. One of another path is closed. Rejects with
-   * `vault_unavailable`; the next call tries again.
+   * The visitor of the page at this path, created by the first call. One of another path is closed.
+   * Rejects with `vault_unavailable`; the next call tries again.
    */
   readonly get: (pathname: string) => Promise<Visitor>;
-  /** Tells which page opened by a link is shown now, if any: a visitor of another path is closed. */
+  /**
+   * Tells which page opened by a link is shown now, if any: a visitor of another path is closed.
+   */
   readonly arrive: (pathname: string | null) => void;
   /** Closes the visitor, if there is one: the next call creates another, which has no link key. */
   readonly close: () => void;
@@ -29,7 +38,10 @@ export interface VisitorSourceDeps {
   readonly portal: (pathname: string) => Promise<PortalForVisitors>;
 }
 
-/** Loads the recovery remote on demand and calls its visitor factory once for each page opened by a link. */
+/**
+ * Loads the recovery remote on demand and calls its visitor factory once for each page opened by a
+ * link.
+ */
 export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps): VisitorSource {
   let current: { readonly pathname: string; readonly visitor: Promise<Visitor> } | null = null;
 

@@ -2,7 +2,10 @@ import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
-/** Pauses between checks of a service that does not answer, in milliseconds; the last one is repeated. */
+/**
+ * Pauses between checks of a service that does not answer, in milliseconds; the last one is
+ * repeated.
+ */
 export const askAgainPausesMs = [3000, 6000, 12_000, 30_000] as const;
 
 /** Whether the service answers, as far as the calls of this page show. */
@@ -14,9 +17,9 @@ export interface Reachability {
 }
 
 /**
- * Observes calls to the service. When one fails because the service does not answer, the service is checked by a call of its
- * own, since a single broken connection is no outage. While it is down the check is repeated; the first answer to any call
- * ends the outage.
+ * Observes calls to the service. When one fails because the service does not answer, the service is
+ * checked by a call of its own, since a single broken connection is no outage. While it is down the
+ * check is repeated; the first answer to any call ends the outage.
  *
  * @param ask checks the service; resolves when it answers
  */

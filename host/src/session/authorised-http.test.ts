@@ -28,7 +28,8 @@ function setUp(answers: readonly (() => Response)[]) {
   return { http, sent, renew };
 }
 
-const problem = (status: number, code: string) => () => Response.json({ title: "Unauthorized", status, code }, { status });
+const problem = (status: number, code: string) => () =>
+  Response.json({ title: "Unauthorized", status, code }, { status });
 
 describe("createAuthorisedHttp", () => {
   it("sends the session token", async () => {
@@ -46,7 +47,9 @@ describe("createAuthorisedHttp", () => {
 
   it("makes no loop of it", async () => {
     const { http, sent, renew } = setUp([problem(401, "token_expired"), problem(401, "token_expired")]);
-    await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).rejects.toMatchObject({ code: "token_expired" });
+    await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).rejects.toMatchObject({
+      code: "token_expired",
+    });
     expect(sent).toHaveLength(2);
     expect(renew).toHaveBeenCalledTimes(1);
   });
@@ -64,7 +67,9 @@ describe("createAuthorisedHttp", () => {
   });
 
   it("asks for a token once where there is none, however often the call itself would be tried", async () => {
-    const token = jest.fn(() => Promise.reject(new PortalError("service_unavailable", { cause: new TypeError("Failed to fetch") })));
+    const token = jest.fn(() =>
+      Promise.reject(new PortalError("service_unavailable", { cause: new TypeError("Failed to fetch") })),
+    );
     const fetch = jest.fn();
     const http = createAuthorisedHttp({ baseUrl: "http://localhost:3000/api", fetch }, { token, renew: jest.fn() });
     const error: unknown = await http.request("GET", "/user/me", Answer).catch((reason: unknown) => reason);

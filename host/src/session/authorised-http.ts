@@ -5,11 +5,17 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import type { TokenExchange } from "./token-exchange.ts";
 
 /**
- * Calls to the service with the session token. When the answer says that the token expired, it is renewed and the call is
- * repeated, once. When that fails the caller gets `token_expired`.
+ * Calls to the service with the session token. When the answer says that the token expired, it is
+ * renewed and the call is repeated, once. When that fails the caller gets `token_expired`.
  */
-export function createAuthorisedHttp(settings: Omit<HttpSettings, "token">, exchange: Pick<TokenExchange, "token" | "renew">): Http {
-  /** The exchange makes its own attempts. Its error becomes the cause of the one thrown here, by which `readMayPass` knows not to repeat the call. */
+export function createAuthorisedHttp(
+  settings: Omit<HttpSettings, "token">,
+  exchange: Pick<TokenExchange, "token" | "renew">,
+): Http {
+  /**
+   * The exchange makes its own attempts. Its error becomes the cause of the one thrown here, by
+   * which `readMayPass` knows not to repeat the call.
+   */
   const token = async (): Promise<string> => {
     try {
       return await exchange.token();

@@ -1,10 +1,16 @@
-/** Whether the address carries an answer of the provider: `code` or `error`, with `state`, in query or fragment. */
+/**
+ * Whether the address carries an answer of the provider: `code` or `error`, with `state`, in query
+ * or fragment.
+ */
 export function isSignInCallback(url: URL): boolean {
-  return [url.searchParams, fragmentOf(url)].some((params) => params.has("state") && (params.has("code") || params.has("error")));
+  return [url.searchParams, fragmentOf(url)].some(
+    (params) => params.has("state") && (params.has("code") || params.has("error")),
+  );
 }
 
 /**
- * The address with the answer in its query, where the sign-in client reads it. An answer in the fragment is moved there.
+ * The address with the answer in its query, where the sign-in client reads it. An answer in the
+ * fragment is moved there.
  */
 export function callbackAddress(url: URL): string {
   if (url.searchParams.has("state")) return url.href;
@@ -19,7 +25,10 @@ export function cleanedAddress(url: URL): string {
   return url.pathname;
 }
 
-/** The path to return to, or `/home`. Never an address of another origin, whatever the stored state contains. */
+/**
+ * The path to return to, or `/home`. Never an address of another origin, whatever the stored state
+ * contains.
+ */
 export function safeReturnPath(value: unknown, origin: string): string {
   if (typeof value !== "string" || !value.startsWith("/")) return "/home";
   try {

@@ -4,8 +4,9 @@ import { overrideKey } from "../deployment/override.ts";
 import { isSignInCallback } from "./callback.ts";
 
 /**
- * Parameters that a link may have in its fragment and that name something: stored in session storage by the same names
- * (specification, section 2). `s` and `n` are no names: see link-secret.ts.
+ * Parameters that a link may have in its fragment and that name something: stored in session
+ * storage by the same names (specification, section 2). `s` and `n` are no names: see
+ * link-secret.ts.
  */
 export const fragmentNames = ["id", "recoverId", "vendorId", overrideKey] as const;
 
@@ -21,15 +22,19 @@ export function chosenVendor(storage: Pick<Storage, "getItem">, own: string): st
 
 /** What a fragment carried. */
 export interface TakenFragment {
-  /** The address without it, for the history entry and the reload, so that no history holds the fragment. */
+  /**
+   * The address without it, for the history entry and the reload, so that no history holds the
+   * fragment.
+   */
   readonly address: string;
   /** To be wrapped at once; null when it carried none, or one that means nothing at this path. */
   readonly secret: LinkSecret | null;
 }
 
 /**
- * Stores the names that the fragment carries; null when it has none of the known parameters. Below `shared/`, `p-shared/` and
- * `request/` `s` is the link key, and `n` and `id` mean nothing; elsewhere `s` means something together with `n` alone.
+ * Stores the names that the fragment carries; null when it has none of the known parameters. Below
+ * `shared/`, `p-shared/` and `request/` `s` is the link key, and `n` and `id` mean nothing;
+ * elsewhere `s` means something together with `n` alone.
  */
 export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): TakenFragment | null {
   if (isSignInCallback(url)) return null;

@@ -9,16 +9,24 @@ const Kept: z.ZodType<LinkSecret> = z.strictObject({ path: z.string(), s: z.stri
 /** So long it is kept, unless it is taken; milliseconds. */
 export const linkSecretMs = 600_000;
 
-/** Session storage: a JWE (compact) under a key of its own, which stands in a database of this device and cannot be exported. */
+/**
+ * Session storage: a JWE (compact) under a key of its own, which stands in a database of this
+ * device and cannot be exported.
+ */
 export const linkSecretKey = "linkSecret";
 
 type TabStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-const Header = z.strictObject({ alg: z.literal("dir"), enc: z.literal("A256GCM"), typ: z.literal("relicario-link-secret"), kid: z.string() });
+const Header = z.strictObject({
+  alg: z.literal("dir"),
+  enc: z.literal("A256GCM"),
+  typ: z.literal("relicario-link-secret"),
+  kid: z.string(),
+});
 
 /**
- * Keeps it across the reload that follows a link, and across signing in. A browser without databases keeps nothing: the link has
- * to be opened once more.
+ * Keeps it across the reload that follows a link, and across signing in. A browser without
+ * databases keeps nothing: the link has to be opened once more.
  */
 export async function keepLinkSecret(secret: LinkSecret, storage: TabStorage, now: number): Promise<void> {
   await dropLinkSecret(storage);
@@ -26,12 +34,17 @@ export async function keepLinkSecret(secret: LinkSecret, storage: TabStorage, no
   const key = await generateSecret("A256GCM", { extractable: false });
   if (key instanceof Uint8Array) throw new TypeError("a key that could be exported");
   const header: z.infer<typeof Header> = { alg: "dir", enc: "A256GCM", typ: "relicario-link-secret", kid };
-  const wrapped = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret))).setProtectedHeader(header).encrypt(key);
+  const wrapped = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret)))
+    .setProtectedHeader(header)
+    .encrypt(key);
   const kept = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
   if (kept !== null) storage.setItem(linkSecretKey, wrapped);
 }
 
-/** Once: its key is deleted before it is opened. Null when there is none, it was taken, or it is older than ten minutes. */
+/**
+ * Once: its key is deleted before it is opened. Null when there is none, it was taken, or it is
+ * older than ten minutes.
+ */
 export async function takeLinkSecret(storage: TabStorage, now: number): Promise<LinkSecret | null> {
   const wrapped = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
@@ -42,7 +55,10 @@ export async function takeLinkSecret(storage: TabStorage, now: number): Promise<
     return taken;
   };
   try {
-    const { plaintext, protectedHeader } = await compactDecrypt(wrapped, keyOf, { keyManagementAlgorithms: ["dir"], contentEncryptionAlgorithms: ["A256GCM"] });
+    const { plaintext, protectedHeader } = await compactDecrypt(wrapped, keyOf, {
+      keyManagementAlgorithms: ["dir"],
+      contentEncryptionAlgorithms: ["A256GCM"],
+    });
     Header.parse(protectedHeader);
     return Kept.parse(JSON.parse(new TextDecoder().decode(plaintext)));
   } catch {
@@ -57,7 +73,10 @@ export async function dropLinkSecret(storage: TabStorage): Promise<void> {
   if (wrapped !== null) await takeKey(kidOf(wrapped) ?? "", 0);
 }
 
-/** When a page starts, and while it runs: what is older than ten minutes goes, in whatever tab it was. */
+/**
+ * When a page starts, and while it runs: what is older than ten minutes goes, in whatever tab it
+ * was.
+ */
 export async function dropOldLinkSecrets(storage: TabStorage, now: number): Promise<void> {
   const wrapped = storage.getItem(linkSecretKey);
   const kid = wrapped === null ? null : kidOf(wrapped);
@@ -66,7 +85,8 @@ export async function dropOldLinkSecrets(storage: TabStorage, now: number): Prom
     for await (const cursor of transaction.store) if (isOld(cursor.value.at, now)) await cursor.delete();
     const there = kid === null ? 0 : await transaction.store.count(kid);
     await transaction.done;
-    if (there === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey); // else another link came meanwhile
+    // else another link came meanwhile
+    if (there === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey);
   });
 }
 

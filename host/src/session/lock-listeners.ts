@@ -5,7 +5,10 @@ export const lockLimitMs = 5000;
 
 export interface LockListeners {
   readonly add: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
-  /** Calls all listeners and waits for them up to the limit. One that fails does not keep the others from running. */
+  /**
+   * Calls all listeners and waits for them up to the limit. One that fails does not keep the others
+   * from running.
+   */
   readonly run: (reason: LockReason) => Promise<void>;
 }
 

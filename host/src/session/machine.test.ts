@@ -1,4 +1,11 @@
-import { initialSession, nextSession, userOf, type SessionEvent, type SessionState, type SessionUser } from "./machine.ts";
+import {
+  initialSession,
+  nextSession,
+  userOf,
+  type SessionEvent,
+  type SessionState,
+  type SessionUser,
+} from "./machine.ts";
 
 const alba: SessionUser = { issuer: "http://localhost:3001/realms/relicario", subject: "s-1", name: "alba" };
 const bea: SessionUser = { ...alba, subject: "s-2", name: "bea" };
@@ -18,36 +25,106 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
   ["nobody is found at the start", starting, { type: "initialised", user: null }, unauthenticated],
 
   ["signing in begins", unauthenticated, { type: "navigator_started", navigator: "sign_in" }, signingIn],
-  ["signing in begins again after an error", failed, { type: "navigator_started", navigator: "sign_in" }, { ...signingIn, code: "login_failed" }],
+  [
+    "signing in begins again after an error",
+    failed,
+    { type: "navigator_started", navigator: "sign_in" },
+    { ...signingIn, code: "login_failed" },
+  ],
   ["signing in ends with a user", signingIn, { type: "user_loaded", user: alba }, authenticated],
   ["signing in fails", signingIn, { type: "failed", code: "login_failed" }, failed],
   ["signing in ends without news", signingIn, { type: "navigator_ended", navigator: "sign_in" }, unauthenticated],
 
-  ["a renewal begins, and who is signed in is kept", authenticated, { type: "navigator_started", navigator: "renewal" }, renewing],
+  [
+    "a renewal begins, and who is signed in is kept",
+    authenticated,
+    { type: "navigator_started", navigator: "renewal" },
+    renewing,
+  ],
   ["a renewal ends with a newer user", renewing, { type: "user_loaded", user: alba }, authenticated],
-  ["a renewal times out and is tried again later", renewing, { type: "navigator_ended", navigator: "renewal" }, authenticated],
-  ["a renewal fails, and who was signed in is kept", renewing, { type: "failed", code: "login_required" }, failedWhileIn],
-  ["a renewal that ends without news leaves the error that was there", { ...renewing, code: "login_required" }, { type: "navigator_ended", navigator: "renewal" }, failedWhileIn],
+  [
+    "a renewal times out and is tried again later",
+    renewing,
+    { type: "navigator_ended", navigator: "renewal" },
+    authenticated,
+  ],
+  [
+    "a renewal fails, and who was signed in is kept",
+    renewing,
+    { type: "failed", code: "login_required" },
+    failedWhileIn,
+  ],
+  [
+    "a renewal that ends without news leaves the error that was there",
+    { ...renewing, code: "login_required" },
+    { type: "navigator_ended", navigator: "renewal" },
+    failedWhileIn,
+  ],
   ["a renewal heals an error", failedWhileIn, { type: "user_loaded", user: alba }, authenticated],
 
-  ["signing in again begins, and who is signed in is kept", authenticated, { type: "navigator_started", navigator: "sign_in_again" }, signingInAgain],
-  ["signing in again begins after an error", failedWhileIn, { type: "navigator_started", navigator: "sign_in_again" }, { ...signingInAgain, code: "login_required" }],
-  ["signing in again is given up", signingInAgain, { type: "navigator_ended", navigator: "sign_in_again" }, authenticated],
-  ["a renewal ends while the window is open", signingInAgain, { type: "navigator_ended", navigator: "renewal" }, signingInAgain],
+  [
+    "signing in again begins, and who is signed in is kept",
+    authenticated,
+    { type: "navigator_started", navigator: "sign_in_again" },
+    signingInAgain,
+  ],
+  [
+    "signing in again begins after an error",
+    failedWhileIn,
+    { type: "navigator_started", navigator: "sign_in_again" },
+    { ...signingInAgain, code: "login_required" },
+  ],
+  [
+    "signing in again is given up",
+    signingInAgain,
+    { type: "navigator_ended", navigator: "sign_in_again" },
+    authenticated,
+  ],
+  [
+    "a renewal ends while the window is open",
+    signingInAgain,
+    { type: "navigator_ended", navigator: "renewal" },
+    signingInAgain,
+  ],
 
   ["signing out begins", authenticated, { type: "navigator_started", navigator: "sign_out" }, signingOut],
   ["the user is removed while signing out", signingOut, { type: "user_unloaded" }, { ...signingOut, user: null }],
-  ["a renewal that ends while signing out does not sign in again", signingOut, { type: "user_loaded", user: bea }, signingOut],
+  [
+    "a renewal that ends while signing out does not sign in again",
+    signingOut,
+    { type: "user_loaded", user: bea },
+    signingOut,
+  ],
 
-  ["a renewal that begins while signing out changes nothing", signingOut, { type: "navigator_started", navigator: "renewal" }, signingOut],
-  ["a renewal that fails while signing out changes nothing", signingOut, { type: "failed", code: "login_required" }, signingOut],
+  [
+    "a renewal that begins while signing out changes nothing",
+    signingOut,
+    { type: "navigator_started", navigator: "renewal" },
+    signingOut,
+  ],
+  [
+    "a renewal that fails while signing out changes nothing",
+    signingOut,
+    { type: "failed", code: "login_required" },
+    signingOut,
+  ],
 
   ["the user signs out elsewhere", authenticated, { type: "user_unloaded" }, unauthenticated],
   ["the user is removed after an error", failedWhileIn, { type: "user_unloaded" }, unauthenticated],
   ["an error keeps who was signed in", authenticated, { type: "failed", code: "login_required" }, failedWhileIn],
 
-  ["the end of a navigator changes nothing when it is over already", authenticated, { type: "navigator_ended", navigator: "renewal" }, authenticated],
-  ["the end of a navigator keeps an error", failedWhileIn, { type: "navigator_ended", navigator: "renewal" }, failedWhileIn],
+  [
+    "the end of a navigator changes nothing when it is over already",
+    authenticated,
+    { type: "navigator_ended", navigator: "renewal" },
+    authenticated,
+  ],
+  [
+    "the end of a navigator keeps an error",
+    failedWhileIn,
+    { type: "navigator_ended", navigator: "renewal" },
+    failedWhileIn,
+  ],
 ];
 
 describe("nextSession", () => {
@@ -68,6 +145,8 @@ describe("nextSession", () => {
 
 describe("userOf", () => {
   it("names who is, or was a moment ago, signed in", () => {
-    expect([starting, unauthenticated, authenticated, renewing, failedWhileIn].map((state) => userOf(state)?.name)).toEqual([undefined, undefined, "alba", "alba", "alba"]);
+    expect(
+      [starting, unauthenticated, authenticated, renewing, failedWhileIn].map((state) => userOf(state)?.name),
+    ).toEqual([undefined, undefined, "alba", "alba", "alba"]);
   });
 });

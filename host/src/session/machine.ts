@@ -14,11 +14,17 @@ export interface SessionUser {
 export type Navigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
 
 /**
- * The state of sign-in (specification, section 4). It is `loading` while a navigator is active. Then `user` is who was signed in
- * before, so that screens stay during a renewal, and `code` is the error that was there before.
+ * The state of sign-in (specification, section 4). It is `loading` while a navigator is active.
+ * Then `user` is who was signed in before, so that screens stay during a renewal, and `code` is the
+ * error that was there before.
  */
 export type SessionState =
-  | { readonly status: "loading"; readonly navigator: Navigator | null; readonly user: SessionUser | null; readonly code: ErrorCode | null }
+  | {
+      readonly status: "loading";
+      readonly navigator: Navigator | null;
+      readonly user: SessionUser | null;
+      readonly code: ErrorCode | null;
+    }
   | { readonly status: "authenticated"; readonly user: SessionUser }
   | { readonly status: "unauthenticated" }
   | { readonly status: "error"; readonly code: ErrorCode; readonly user: SessionUser | null };
@@ -31,14 +37,17 @@ export type SessionEvent =
   /** Removed here, signed out at the provider, or signed out in another tab. */
   | { readonly type: "user_unloaded" }
   | { readonly type: "failed"; readonly code: ErrorCode }
-  /** A navigator ended without changing the user, such as a renewal that timed out and is repeated. */
+  /**
+   * A navigator ended without changing the user, such as a renewal that timed out and is repeated.
+   */
   | { readonly type: "navigator_ended"; readonly navigator: Navigator };
 
 export const initialSession: SessionState = { status: "loading", navigator: null, user: null, code: null };
 
 export function nextSession(state: SessionState, event: SessionEvent): SessionState {
   // During sign-out, nothing signs the person in again.
-  if (state.status === "loading" && state.navigator === "sign_out") return event.type === "user_unloaded" ? { ...state, user: null } : state;
+  if (state.status === "loading" && state.navigator === "sign_out")
+    return event.type === "user_unloaded" ? { ...state, user: null } : state;
   switch (event.type) {
     case "initialised":
       return settled(event.user);
@@ -61,7 +70,10 @@ export function userOf(state: SessionState): SessionUser | null {
   return state.status === "unauthenticated" ? null : state.user;
 }
 
-/** Whether the page knows if somebody is signed in: what the tab remembers was read, and no sign-in is under way. */
+/**
+ * Whether the page knows if somebody is signed in: what the tab remembers was read, and no sign-in
+ * is under way.
+ */
 export function isSettled(state: SessionState): boolean {
   return state.status !== "loading" || state.user !== null || state.navigator === "sign_out";
 }

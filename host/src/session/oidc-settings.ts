@@ -8,8 +8,15 @@ export const signInTimes = {
   staleState: 15 * 60,
 } as const;
 
-/** Settings of sign-in: code flow with PKCE, no refresh token, everything in the session storage of this tab. */
-export function signInSettings(identity: Deployment["identity"], origin: string, storage: Storage): UserManagerSettings {
+/**
+ * Settings of sign-in: code flow with PKCE, no refresh token, everything in the session storage of
+ * this tab.
+ */
+export function signInSettings(
+  identity: Deployment["identity"],
+  origin: string,
+  storage: Storage,
+): UserManagerSettings {
   return {
     authority: identity.authority,
     client_id: identity.client_id,
@@ -22,7 +29,8 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
     userStore: new WebStorageStateStore({ store: storage }),
     stateStore: new WebStorageStateStore({ store: storage }),
     loadUserInfo: true,
-    filterProtocolClaims: ["nbf", "jti", "nonce", "acr", "amr", "azp", "at_hash"], // the library's list without `auth_time`
+    // the library's list without `auth_time`
+    filterProtocolClaims: ["nbf", "jti", "nonce", "acr", "amr", "azp", "at_hash"],
     automaticSilentRenew: false, // done by silent-renewal.ts, which renews short-lived tokens later
     silentRequestTimeoutInSeconds: signInTimes.silentTimeout,
     requestTimeoutInSeconds: signInTimes.silentTimeout,
@@ -34,7 +42,10 @@ export function signInSettings(identity: Deployment["identity"], origin: string,
   };
 }
 
-/** The settings for signing in in a window: nothing is stored outside memory, and only claims of the ID token are used. */
+/**
+ * The settings for signing in in a window: nothing is stored outside memory, and only claims of the
+ * ID token are used.
+ */
 export function inMemory(settings: UserManagerSettings): UserManagerSettings {
   return {
     ...settings,

@@ -35,15 +35,23 @@ export interface SessionEndDeps {
 /** Ending the session: by the person, in another tab, or at the provider. */
 export interface SessionEnd {
   readonly signOut: () => Promise<void>;
-  /** The same, and whatever the person called this device, nothing of their account stays on it; in every tab at once. */
+  /**
+   * The same, and whatever the person called this device, nothing of their account stays on it; in
+   * every tab at once.
+   */
   readonly forgetDevice: () => Promise<void>;
   /** The session is being ended; this page will not be signed in again. */
   readonly hasBegun: () => boolean;
-  /** The session ended in another tab or at the provider, and this page was loaded anew for that reason. */
+  /**
+   * The session ended in another tab or at the provider, and this page was loaded anew for that
+   * reason.
+   */
   readonly endedElsewhere: () => boolean;
 }
 
-/** State of the history entry of a page that was loaded anew because the session ended elsewhere. */
+/**
+ * State of the history entry of a page that was loaded anew because the session ended elsewhere.
+ */
 const endedElsewhereMark = { signedOut: true } as const;
 const EndedElsewhereMark = z.object({ signedOut: z.literal(true) });
 
@@ -60,8 +68,8 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   };
 
   /**
-   * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then wipes; what fails is done when
-   * a page starts.
+   * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then
+   * wipes; what fails is done when a page starts.
    */
   const beginSweep = (ending: Ending) => {
     const sweep = deps.sweeps.begin(ending, deps.person());
@@ -84,8 +92,9 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   };
 
   /**
-   * The session ended in another tab or at the provider. The page that is loaded anew does not go to the provider by itself: it
-   * could be signed in again while the other tab has not ended the provider's session yet.
+   * The session ended in another tab or at the provider. The page that is loaded anew does not go
+   * to the provider by itself: it could be signed in again while the other tab has not ended the
+   * provider's session yet.
    */
   const handleEndElsewhere = async (ending: Ending): Promise<void> => {
     if (begun) return;
@@ -117,7 +126,9 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
       endProductSession: async () => {
         const held = heldSession(exchange.getState());
         if (held === null) return;
-        await publicHttp.request("DELETE", "/auth/token", z.unknown(), { headers: { authorization: `Bearer ${held.token}` } });
+        await publicHttp.request("DELETE", "/auth/token", z.unknown(), {
+          headers: { authorization: `Bearer ${held.token}` },
+        });
       },
       revokeTokens: () => manager.revokeTokens(["access_token"]),
       clearCaches: clearAll,

@@ -32,7 +32,14 @@ export interface SessionHttp {
   readonly repeating: { readonly http: Http; readonly publicHttp: Http };
 }
 
-export function createSessionHttp({ deployment, storage, renew, onVendorIgnored, admit, log }: SessionHttpDeps): SessionHttp {
+export function createSessionHttp({
+  deployment,
+  storage,
+  renew,
+  onVendorIgnored,
+  admit,
+  log,
+}: SessionHttpDeps): SessionHttp {
   const { base_url: baseUrl, credentials, issuer = baseUrl } = deployment.api;
   const anonymous = { baseUrl, credentials, token: () => Promise.resolve(null) };
   const publicHttp = createHttp({ ...anonymous, retries: 0 });
@@ -44,7 +51,13 @@ export function createSessionHttp({ deployment, storage, renew, onVendorIgnored,
     if (user === null) throw new PortalError("login_required");
     return user.access_token;
   };
-  const tokenRequest = createTokenRequest({ http: publicHttp, storage, ownVendor: deployment.vendor_id, onVendorIgnored, renewAccessToken });
+  const tokenRequest = createTokenRequest({
+    http: publicHttp,
+    storage,
+    ownVendor: deployment.vendor_id,
+    onVendorIgnored,
+    renewAccessToken,
+  });
   const exchange = createTokenExchange({
     storage,
     vendorId: tokenRequest.vendorId,

@@ -77,20 +77,51 @@ const deployment = {
   identity: { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
   api: { base_url: `${origin}/api`, credentials: false },
 } as Deployment;
-const profile = { iss: "http://localhost:3001/realms/relicario", sub: "s-1", aud: "x", exp: 1, iat: 1, preferred_username: "alba" };
-const user = { access_token: "access", id_token: "id", expired: false, expires_in: 240, profile, state: { returnTo: "/secrets?tag=a" } };
+const profile = {
+  iss: "http://localhost:3001/realms/relicario",
+  sub: "s-1",
+  aud: "x",
+  exp: 1,
+  iat: 1,
+  preferred_username: "alba",
+};
+const user = {
+  access_token: "access",
+  id_token: "id",
+  expired: false,
+  expires_in: 240,
+  profile,
+  state: { returnTo: "/secrets?tag=a" },
+};
 const told = { issuer: profile.iss, subject: "s-1" };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
 function setUp(address = "/home", historyState: unknown = null, of: Deployment = deployment) {
   const replaced: [unknown, string][] = [];
-  const location = { href: `${origin}${address}`, origin, pathname: new URL(address, origin).pathname, replace: jest.fn(), reload: jest.fn() };
-  const history = { state: historyState, replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]) };
+  const location = {
+    href: `${origin}${address}`,
+    origin,
+    pathname: new URL(address, origin).pathname,
+    replace: jest.fn(),
+    reload: jest.fn(),
+  };
+  const history = {
+    state: historyState,
+    replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]),
+  };
   const listeners: ((event: { data: unknown }) => void)[] = [];
   const shown: ((event: { persisted: boolean }) => void)[] = [];
-  const addEventListener = (_type: "pageshow", listener: (event: { persisted: boolean }) => void) => void shown.push(listener);
-  const locks = { request: jest.fn((_name: string, _options: object, work: (lock: object | null) => unknown) => Promise.resolve(work({}))) };
-  const channel = { postMessage: jest.fn(), addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener) };
+  const addEventListener = (_type: "pageshow", listener: (event: { persisted: boolean }) => void) =>
+    void shown.push(listener);
+  const locks = {
+    request: jest.fn((_name: string, _options: object, work: (lock: object | null) => unknown) =>
+      Promise.resolve(work({})),
+    ),
+  };
+  const channel = {
+    postMessage: jest.fn(),
+    addEventListener: (_type: string, listener: (event: { data: unknown }) => void) => void listeners.push(listener),
+  };
   const clearCaches = jest.fn();
   const log = jest.fn();
   const begun: SweepKind[] = [];
@@ -99,8 +130,15 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     begun.push(kind);
     return () => Promise.resolve(void swept.push([kind, person]));
   };
-  const sweeps = { begin, finishMarked: () => Promise.resolve(), admitted: jest.fn(), dropLinkSecret: jest.fn(() => Promise.resolve()) };
-  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) => Promise.resolve());
+  const sweeps = {
+    begin,
+    finishMarked: () => Promise.resolve(),
+    admitted: jest.fn(),
+    dropLinkSecret: jest.fn(() => Promise.resolve()),
+  };
+  const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) =>
+    Promise.resolve(),
+  );
   const session = createSession({
     deployment: of,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
@@ -113,7 +151,21 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     requirePinnedUserId,
   });
   const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
-  return { session, begun, swept, sweeps, requirePinnedUserId, replaced, location, channel, clearCaches, log, locks, comeBack, fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })) };
+  return {
+    session,
+    begun,
+    swept,
+    sweeps,
+    requirePinnedUserId,
+    replaced,
+    location,
+    channel,
+    clearCaches,
+    log,
+    locks,
+    comeBack,
+    fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })),
+  };
 }
 
 /** This tab remembers somebody, whose access token lives for 240 s more. */
@@ -174,14 +226,27 @@ describe("createSession", () => {
         return Promise.reject(new TypeError("no network in tests"));
       };
       remember();
-      const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
-      const { session } = setUp("/home", null, { ...deployment, identity, api: { base_url: "https://api.acme.example/v1", credentials: true } });
+      const identity = {
+        authority: "https://id.acme.example/realms/acme",
+        client_id: "acme-portal",
+        scope: "openid email",
+      };
+      const { session } = setUp("/home", null, {
+        ...deployment,
+        identity,
+        api: { base_url: "https://api.acme.example/v1", credentials: true },
+      });
       expect(called("settings")).toHaveLength(2); // of the page, and of the window beside it
       for (const settings of called("settings")) expect(settings).toMatchObject(identity);
       await session.start();
       await jest.advanceTimersByTimeAsync(100);
-      await expect(session.publicHttp.request("GET", "/readyz", z.unknown())).rejects.toMatchObject({ code: "service_unavailable" });
-      expect(asked).toEqual(["https://api.acme.example/v1/auth/token?app_vendor_id=relicario", "https://api.acme.example/v1/readyz"]);
+      await expect(session.publicHttp.request("GET", "/readyz", z.unknown())).rejects.toMatchObject({
+        code: "service_unavailable",
+      });
+      expect(asked).toEqual([
+        "https://api.acme.example/v1/auth/token?app_vendor_id=relicario",
+        "https://api.acme.example/v1/readyz",
+      ]);
       session.exchange.clear();
     } finally {
       jest.useRealTimers();
@@ -198,7 +263,17 @@ describe("createSession", () => {
     const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
     const iat = Math.floor(Date.now() / 1000);
     const sub = "01890a5d-ac96-7000-8000-000000000002";
-    const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
+    const token = await new SignJWT({
+      sub,
+      iss: `${origin}/api`,
+      aud: "relicario-portal",
+      vid: "relicario",
+      sid: "s",
+      iat,
+      exp: iat + 900,
+    })
+      .setProtectedHeader({ alg: "EdDSA", kid: "k" })
+      .sign(privateKey);
     const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
     const exchanged = jest.fn();
     globalThis.fetch = (input) => {
@@ -211,7 +286,11 @@ describe("createSession", () => {
     world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
     await world.session.start();
     await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
-    expect(world.requirePinnedUserId).toHaveBeenCalledWith({ vendorId: "relicario", issuer: profile.iss, subject: "s-1" }, sub, expect.any(Function));
+    expect(world.requirePinnedUserId).toHaveBeenCalledWith(
+      { vendorId: "relicario", issuer: profile.iss, subject: "s-1" },
+      sub,
+      expect.any(Function),
+    );
     expect(world.sweeps.admitted).not.toHaveBeenCalled();
     expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
@@ -227,9 +306,19 @@ describe("createSession", () => {
     const signedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
-      const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 };
+      const claims = {
+        sub: "01890a5d-ac96-7000-8000-000000000001",
+        iss: `${origin}/api`,
+        aud: "relicario-portal",
+        vid: "relicario",
+        sid: "s",
+        iat,
+        exp: iat + 900,
+      };
       const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
-      const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+      const certs = {
+        keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }],
+      };
       const others = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));
       globalThis.fetch = (input, init) => {
         const address = input instanceof Request ? input.url : String(input);
@@ -260,7 +349,9 @@ describe("createSession", () => {
       const { session, others } = await signedIn();
       const asked = async (http: Http) => {
         others.mockClear();
-        const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({ code: "service_unavailable" });
+        const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({
+          code: "service_unavailable",
+        });
         await jest.advanceTimersByTimeAsync(10_000);
         await outcome;
         return others.mock.calls.length;
@@ -363,41 +454,55 @@ describe("createSession", () => {
   });
 
   it.each([
-    ["a sign-out in another tab", "sign_out", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "sign_out", person: told })],
-    ["another tab that has this device forgotten", "forget", (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "forget", person: told })],
+    [
+      "a sign-out in another tab",
+      "sign_out",
+      (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "sign_out", person: told }),
+    ],
+    [
+      "another tab that has this device forgotten",
+      "forget",
+      (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "forget", person: told }),
+    ],
     ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
-  ] as const)("leaves nothing on page and device after %s, and does not sign in again by itself", async (_name, kind, signOutElsewhere) => {
-    remember();
-    const world = setUp();
-    await world.session.start();
-    signOutElsewhere(world);
-    await settle();
-    expect(world.clearCaches).toHaveBeenCalledTimes(1);
-    expect(world.swept).toEqual([[kind, alba]]);
-    expect(called("removeUser")).toHaveLength(1);
-    expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
-    expect(world.location.reload).toHaveBeenCalledTimes(1);
+  ] as const)(
+    "leaves nothing on page and device after %s, and does not sign in again by itself",
+    async (_name, kind, signOutElsewhere) => {
+      remember();
+      const world = setUp();
+      await world.session.start();
+      signOutElsewhere(world);
+      await settle();
+      expect(world.clearCaches).toHaveBeenCalledTimes(1);
+      expect(world.swept).toEqual([[kind, alba]]);
+      expect(called("removeUser")).toHaveLength(1);
+      expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
+      expect(world.location.reload).toHaveBeenCalledTimes(1);
 
-    const next = setUp("/", { signedOut: true });
-    await next.session.start();
-    expect(next.session.endedElsewhere()).toBe(true);
-    expect(next.session.getState()).toEqual({ status: "unauthenticated" });
-  });
+      const next = setUp("/", { signedOut: true });
+      await next.session.start();
+      expect(next.session.endedElsewhere()).toBe(true);
+      expect(next.session.getState()).toEqual({ status: "unauthenticated" });
+    },
+  );
 
-  it.each(["sign_out", "forget"] as const)("is left alone when another person ends a session beside in another tab (%s)", async (what) => {
-    remember();
-    const world = setUp();
-    await world.session.start();
-    sessionStorage.setItem("recoverId", "x");
-    world.fromOtherTab({ what, person: { ...told, subject: "s-2" } });
-    world.fromOtherTab({ what, person: { ...told, issuer: "https://another.example" } });
-    await settle();
-    expect(world.swept).toEqual([]);
-    expect(world.session.getState()).toEqual({ status: "authenticated", user: alba });
-    expect(sessionStorage.getItem("recoverId")).toBe("x");
-    expect(world.location.reload).not.toHaveBeenCalled();
-    world.session.exchange.clear();
-  });
+  it.each(["sign_out", "forget"] as const)(
+    "is left alone when another person ends a session beside in another tab (%s)",
+    async (what) => {
+      remember();
+      const world = setUp();
+      await world.session.start();
+      sessionStorage.setItem("recoverId", "x");
+      world.fromOtherTab({ what, person: { ...told, subject: "s-2" } });
+      world.fromOtherTab({ what, person: { ...told, issuer: "https://another.example" } });
+      await settle();
+      expect(world.swept).toEqual([]);
+      expect(world.session.getState()).toEqual({ status: "authenticated", user: alba });
+      expect(sessionStorage.getItem("recoverId")).toBe("x");
+      expect(world.location.reload).not.toHaveBeenCalled();
+      world.session.exchange.clear();
+    },
+  );
 
   it("keeps what its link named, and its place, when another tab signs out and nobody is signed in here", async () => {
     const world = setUp("/p-shared/abc");
@@ -424,17 +529,20 @@ describe("createSession", () => {
   it.each([
     ["the same person", told, 1],
     ["another person", { ...told, subject: "s-2" }, 0],
-  ])("drops what a link carried when %s locks in another tab, with or without a vault here", async (_who, person, times) => {
-    remember();
-    const world = setUp();
-    await world.session.start();
-    world.fromOtherTab({ what: "lock", person });
-    await settle();
-    expect(world.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
-    expect(world.session.getState().status).toBe("authenticated");
-    expect(world.channel.postMessage).not.toHaveBeenCalled();
-    world.session.exchange.clear();
-  });
+  ])(
+    "drops what a link carried when %s locks in another tab, with or without a vault here",
+    async (_who, person, times) => {
+      remember();
+      const world = setUp();
+      await world.session.start();
+      world.fromOtherTab({ what: "lock", person });
+      await settle();
+      expect(world.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
+      expect(world.session.getState().status).toBe("authenticated");
+      expect(world.channel.postMessage).not.toHaveBeenCalled();
+      world.session.exchange.clear();
+    },
+  );
 
   it("tells the other tabs of a lock", async () => {
     remember();
@@ -446,25 +554,34 @@ describe("createSession", () => {
     session.exchange.clear();
   });
 
-  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: told }])("takes no notice of %j from another tab", async (data) => {
-    remember();
-    const world = setUp();
-    await world.session.start();
-    world.fromOtherTab(data);
-    await settle();
-    expect(world.begun).toEqual([]);
-    world.session.exchange.clear();
-  });
+  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: told }])(
+    "takes no notice of %j from another tab",
+    async (data) => {
+      remember();
+      const world = setUp();
+      await world.session.start();
+      world.fromOtherTab(data);
+      await settle();
+      expect(world.begun).toEqual([]);
+      world.session.exchange.clear();
+    },
+  );
 
   describe("signInAgain", () => {
-    const again = (authTime: number | undefined) => ({ ...user, access_token: "newer", profile: { ...profile, iat: 1_000, auth_time: authTime } });
+    const again = (authTime: number | undefined) => ({
+      ...user,
+      access_token: "newer",
+      profile: { ...profile, iat: 1_000, auth_time: authTime },
+    });
 
     it("gives the ID token's auth_time, and exchanges the newer access token", async () => {
       remember();
       const sent: unknown[] = [];
       globalThis.fetch = jest.fn((_input, init) => {
         sent.push(init?.body);
-        return Promise.resolve(Response.json({ title: "Forbidden", status: 403, code: "vendor_disabled" }, { status: 403 }));
+        return Promise.resolve(
+          Response.json({ title: "Forbidden", status: 403, code: "vendor_disabled" }, { status: 403 }),
+        );
       });
       const { session } = setUp();
       await session.start();
@@ -532,8 +649,20 @@ describe("createSession", () => {
       remember();
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
-      const token = await new SignJWT({ sub, iss: `${origin}/api`, aud: "relicario-portal", vid: "relicario", sid: "s", iat, exp: iat + 900 }).setProtectedHeader({ alg: "EdDSA", kid: "k" }).sign(privateKey);
-      const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
+      const token = await new SignJWT({
+        sub,
+        iss: `${origin}/api`,
+        aud: "relicario-portal",
+        vid: "relicario",
+        sid: "s",
+        iat,
+        exp: iat + 900,
+      })
+        .setProtectedHeader({ alg: "EdDSA", kid: "k" })
+        .sign(privateKey);
+      const certs = {
+        keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }],
+      };
       let answer: () => void = () => undefined;
       const late = new Promise<Response>((resolve) => {
         answer = () => {
@@ -597,7 +726,10 @@ describe("createSession", () => {
   });
 
   describe("silent renewal", () => {
-    /** A person who is signed in, and what a renewal that begins 60 s before the end comes back with. */
+    /**
+     * A person who is signed in, and what a renewal that begins 60 s before the end comes back
+     * with.
+     */
     const renewedWith = async (outcome: () => Promise<unknown>) => {
       jest.useFakeTimers();
       remember();
@@ -644,7 +776,9 @@ describe("createSession", () => {
     });
 
     it("tries again 5 s after its frame timed out, and says nothing", async () => {
-      const { session, log } = await renewedWith(() => Promise.reject(new ErrorTimeout("IFrame timed out without a response")));
+      const { session, log } = await renewedWith(() =>
+        Promise.reject(new ErrorTimeout("IFrame timed out without a response")),
+      );
       expect(session.getState().status).toBe("authenticated");
       await jest.advanceTimersByTimeAsync(5_000);
       expect(called("signinSilent")).toHaveLength(2);

@@ -1,4 +1,11 @@
-import type { Deployment, DeviceAccount, Http, Language, LockReason, PortalForServices } from "@relicario/shared/contract";
+import type {
+  Deployment,
+  DeviceAccount,
+  Http,
+  Language,
+  LockReason,
+  PortalForServices,
+} from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createStore, type StoreApi } from "zustand/vanilla";
 
@@ -30,7 +37,10 @@ export interface SessionDeps {
   readonly channel: BroadcastChannel | null;
   /** What this device keeps. */
   readonly sweeps: Sweeps;
-  /** @throws PortalError `account_changed` when this device knows the person by another account id; `cancelled` unless they stay. */
+  /**
+   * @throws PortalError `account_changed` when this device knows the person by another account id;
+   *   `cancelled` unless they stay.
+   */
   readonly requirePinnedUserId: (account: DeviceAccount, userId: string, isStaying: () => boolean) => Promise<void>;
 }
 
@@ -38,46 +48,76 @@ export interface SessionDeps {
 export interface Session {
   readonly getState: () => SessionState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Handles the provider's answer in the address, or restores the remembered user. Resolves when the state is settled. */
+  /**
+   * Handles the provider's answer in the address, or restores the remembered user. Resolves when
+   * the state is settled.
+   */
   readonly start: () => Promise<void>;
-  /** The path that will probably be shown after `start`, so that its code can be fetched meanwhile. */
+  /**
+   * The path that will probably be shown after `start`, so that its code can be fetched meanwhile.
+   */
   readonly pathAhead: () => string;
   /** Goes to the provider, which sends the browser back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
-  /** The contract's `signInAgain`: the same person, in a window beside the page. The session token is renewed with it. */
+  /**
+   * The contract's `signInAgain`: the same person, in a window beside the page. The session token
+   * is renewed with it.
+   */
   readonly signInAgain: PortalForServices["signInAgain"];
   readonly signOut: () => Promise<void>;
   /** Signs out, and removes this person's account from this device, in every tab. */
   readonly forgetDevice: () => Promise<void>;
-  /** The session ended in another tab or at the provider, and this page was loaded anew for that reason. */
+  /**
+   * The session ended in another tab or at the provider, and this page was loaded anew for that
+   * reason.
+   */
   readonly endedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
-  /** Calls with the session token to any path of the service. Each is made once: the query cache repeats failed queries. */
+  /**
+   * Calls with the session token to any path of the service. Each is made once: the query cache
+   * repeats failed queries.
+   */
   readonly http: Http;
   /** Calls without a token, each made once. */
   readonly publicHttp: Http;
-  /** The same two for callers without a query cache, such as the vault's worker: failed reads are repeated. */
+  /**
+   * The same two for callers without a query cache, such as the vault's worker: failed reads are
+   * repeated.
+   */
   readonly repeating: { readonly http: Http; readonly publicHttp: Http };
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
   /** Makes every listener of `onLock` forget keys and plaintext. */
   readonly lock: () => Promise<void>;
 }
 
-export function createSession({ deployment, window, language, clearCaches, onVendorIgnored, log, channel, sweeps, requirePinnedUserId }: SessionDeps): Session {
+export function createSession({
+  deployment,
+  window,
+  language,
+  clearCaches,
+  onVendorIgnored,
+  log,
+  channel,
+  sweeps,
+  requirePinnedUserId,
+}: SessionDeps): Session {
   const { sessionStorage: storage, location } = window;
   const store = createStore(() => initialSession);
   const dispatch = (event: SessionEvent) => {
     store.setState(nextSession(store.getState(), event), true);
   };
 
-  const { manager, monitorSession, renew, signInAgain } = createSignInClient(signInSettings(deployment.identity, location.origin, storage), {
-    started: (navigator) => {
-      dispatch({ type: "navigator_started", navigator });
+  const { manager, monitorSession, renew, signInAgain } = createSignInClient(
+    signInSettings(deployment.identity, location.origin, storage),
+    {
+      started: (navigator) => {
+        dispatch({ type: "navigator_started", navigator });
+      },
+      ended: (navigator) => {
+        dispatch({ type: "navigator_ended", navigator });
+      },
     },
-    ended: (navigator) => {
-      dispatch({ type: "navigator_ended", navigator });
-    },
-  });
+  );
   const { exchange, http, publicHttp, repeating } = createSessionHttp({
     deployment,
     storage,
@@ -99,7 +139,8 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     onError: (error) => {
       const { code } = signInError(error);
       log("silent_renewal", code);
-      // A provider that is away for a moment changes nothing on the screen: the session token still holds, and this is repeated.
+      // A provider that is away for a moment changes nothing on the screen: the session token still
+      // holds, and this is repeated.
       if (!isTransientSignInError(error)) dispatch({ type: "failed", code });
     },
     now: Date.now,
@@ -116,7 +157,21 @@ export function createSession({ deployment, window, language, clearCaches, onVen
       log("fragment", error); // it goes after ten minutes
     });
   });
-  const end = createSessionEnd({ manager, window, tabs, exchange, publicHttp, lockListeners, sweeps, person, dispatch, stopRenewal: renewal.stop, clearCaches, language, log });
+  const end = createSessionEnd({
+    manager,
+    window,
+    tabs,
+    exchange,
+    publicHttp,
+    lockListeners,
+    sweeps,
+    person,
+    dispatch,
+    stopRenewal: renewal.stop,
+    clearCaches,
+    language,
+    log,
+  });
   const signInFlow = createSignInFlow({
     manager,
     window,
@@ -144,7 +199,8 @@ export function createSession({ deployment, window, language, clearCaches, onVen
   manager.clearStaleState().catch((error: unknown) => {
     log("stale_state", error);
   });
-  // The browser may restore the page from its back/forward cache as it was when it left for the provider: loading for ever.
+  // The browser may restore the page from its back/forward cache as it was when it left for the
+  // provider: loading for ever.
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted && store.getState().status === "loading") location.reload();
   });
@@ -154,7 +210,8 @@ export function createSession({ deployment, window, language, clearCaches, onVen
     subscribe: store.subscribe,
     start: async () => {
       await signInFlow.start();
-      setTimeout(monitorSession, signInTimes.sessionCheck * 1000); // it loads a frame from the provider: the first screen comes first
+      // it loads a frame from the provider: the first screen comes first
+      setTimeout(monitorSession, signInTimes.sessionCheck * 1000);
     },
     pathAhead: signInFlow.pathAhead,
     signIn: signInFlow.signIn,

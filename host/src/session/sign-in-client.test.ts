@@ -4,7 +4,11 @@ import { signInSettings } from "./oidc-settings.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { popupNumbers } from "./sign-in-window.ts";
 
-const identity = { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" };
+const identity = {
+  authority: "http://localhost:3001/realms/relicario",
+  client_id: "relicario-portal",
+  scope: "openid",
+};
 const metadata = {
   issuer: identity.authority,
   authorization_endpoint: `${identity.authority}/auth`,
@@ -14,7 +18,12 @@ const metadata = {
 const now = Math.floor(Date.now() / 1000);
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-const idToken = (claims: object) => [encoded({ alg: "RS256" }), encoded({ iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600, ...claims }), "x"].join(".");
+const idToken = (claims: object) =>
+  [
+    encoded({ alg: "RS256" }),
+    encoded({ iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600, ...claims }),
+    "x",
+  ].join(".");
 
 /** The window that a browser opens; null where it opens none. */
 interface FakeWindow {
@@ -36,8 +45,14 @@ function fakeWindow(): FakeWindow {
   return popup;
 }
 
-/** The real library, with a signed-in person, in front of a provider that redeems any code for this ID token. */
-async function setUp(popup: FakeWindow | null, claims: { readonly sub?: string; readonly auth_time?: number } = { auth_time: now }) {
+/**
+ * The real library, with a signed-in person, in front of a provider that redeems any code for this
+ * ID token.
+ */
+async function setUp(
+  popup: FakeWindow | null,
+  claims: { readonly sub?: string; readonly auth_time?: number } = { auth_time: now },
+) {
   const open = jest.fn(() => popup);
   window.open = open as unknown as typeof window.open;
   const fetched: string[] = [];
@@ -45,15 +60,27 @@ async function setUp(popup: FakeWindow | null, claims: { readonly sub?: string; 
     const address = input instanceof Request ? input.url : String(input);
     fetched.push(address);
     if (address === metadata.userinfo_endpoint) return Promise.resolve(Response.json({ sub: claims.sub ?? "s-1" }));
-    return Promise.resolve(Response.json({ access_token: "newer", id_token: idToken(claims), token_type: "Bearer", expires_in: 300 }));
+    return Promise.resolve(
+      Response.json({ access_token: "newer", id_token: idToken(claims), token_type: "Bearer", expires_in: 300 }),
+    );
   };
   const steps: string[] = [];
   const client = createSignInClient(
     { ...signInSettings(identity, window.location.origin, sessionStorage), metadata },
-    { started: (navigator) => steps.push(`${navigator} started`), ended: (navigator) => steps.push(`${navigator} ended`) },
+    {
+      started: (navigator) => steps.push(`${navigator} started`),
+      ended: (navigator) => steps.push(`${navigator} ended`),
+    },
   );
   const { manager } = client;
-  await manager.storeUser(new User({ access_token: "older", id_token: idToken({}), token_type: "Bearer", profile: { iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600 } }));
+  await manager.storeUser(
+    new User({
+      access_token: "older",
+      id_token: idToken({}),
+      token_type: "Bearer",
+      profile: { iss: identity.authority, aud: identity.client_id, sub: "s-1", iat: now, exp: now + 600 },
+    }),
+  );
   const kept = async () => (await manager.getUser())?.access_token;
   return { client, manager, kept, steps, open, fetched };
 }
@@ -71,7 +98,14 @@ async function sent(popup: FakeWindow): Promise<void> {
 
 function answer(popup: FakeWindow, query: Record<string, string>, changed: Partial<MessageEventInit> = {}): void {
   const url = `${window.location.origin}/silent-renew.html?${new URLSearchParams(query).toString()}`;
-  window.dispatchEvent(new MessageEvent("message", { origin: window.location.origin, source: popup as unknown as Window, data: { source: "oidc-client", url, keepOpen: false }, ...changed }));
+  window.dispatchEvent(
+    new MessageEvent("message", {
+      origin: window.location.origin,
+      source: popup as unknown as Window,
+      data: { source: "oidc-client", url, keepOpen: false },
+      ...changed,
+    }),
+  );
 }
 
 /** The library opens one for windows that were cut off; jsdom has none. */
@@ -99,7 +133,14 @@ describe("signInAgain", () => {
     await new Promise(process.nextTick); // what is read before is there at once
     expect(open).toHaveBeenCalledWith("", "_blank", expect.stringContaining("height=640"));
     const params = await asked(popup);
-    expect(Object.fromEntries(params)).toMatchObject({ prompt: "login", max_age: "0", display: "popup", ui_locales: "es", id_token_hint: idToken({}), redirect_uri: `${window.location.origin}/silent-renew.html` });
+    expect(Object.fromEntries(params)).toMatchObject({
+      prompt: "login",
+      max_age: "0",
+      display: "popup",
+      ui_locales: "es",
+      id_token_hint: idToken({}),
+      redirect_uri: `${window.location.origin}/silent-renew.html`,
+    });
     expect(Object.keys(sessionStorage)).toEqual(before);
     answer(popup, { code: "c", state: params.get("state") ?? "" });
     expect((await signedIn).profile.auth_time).toBe(now - 1);
@@ -280,7 +321,18 @@ describe("renew", () => {
 it("a sign-in that was begun 15 minutes ago and never answered is forgotten, a later one is not", async () => {
   const { manager } = await setUp(null);
   const begun = (id: string, secondsAgo: number) => {
-    sessionStorage.setItem(`oidc.${id}`, JSON.stringify({ id, created: now - secondsAgo, request_type: "si:r", authority: identity.authority, client_id: identity.client_id, redirect_uri: "/", scope: "openid" }));
+    sessionStorage.setItem(
+      `oidc.${id}`,
+      JSON.stringify({
+        id,
+        created: now - secondsAgo,
+        request_type: "si:r",
+        authority: identity.authority,
+        client_id: identity.client_id,
+        redirect_uri: "/",
+        scope: "openid",
+      }),
+    );
   };
   jest.spyOn(Date, "now").mockReturnValue(now * 1000);
   begun("stale", 15 * 60);

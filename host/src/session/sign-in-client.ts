@@ -20,9 +20,11 @@ export interface SignInClient {
   /** `signinSilent`; concurrent calls share one. */
   readonly renew: () => Promise<User | null>;
   /**
-   * A sign-in in a window beside the page, whatever session the provider still has (`prompt=login`, `max_age=0`), by the
-   * same person as before. Browsers open a window only shortly after a click: nothing but session storage is read before.
-   * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; else what the library throws
+   * A sign-in in a window beside the page, whatever session the provider still has (`prompt=login`,
+   * `max_age=0`), by the same person as before. Browsers open a window only shortly after a click:
+   * nothing but session storage is read before.
+   * @throws PortalError `popup_blocked`, `cancelled`, `timed_out`, `login_required`; else what the
+   *   library throws
    */
   readonly signInAgain: (uiLocales: string) => Promise<User>;
 }

@@ -9,18 +9,24 @@ const named: Readonly<Record<string, ErrorCode>> = {
   account_selection_required: "account_selection_required",
 };
 
-/** Any failure of the sign-in client as a code; `login_failed` is the default, also where the provider cannot be reached. */
+/**
+ * Any failure of the sign-in client as a code; `login_failed` is the default, also where the
+ * provider cannot be reached.
+ */
 export function signInError(error: unknown): PortalError {
-  if (error instanceof ErrorResponse) return new PortalError(named[error.error ?? ""] ?? "login_failed", { cause: error });
+  if (error instanceof ErrorResponse)
+    return new PortalError(named[error.error ?? ""] ?? "login_failed", { cause: error });
   if (error instanceof ErrorTimeout) return new PortalError("timed_out", { cause: error });
   const known = toPortalError(error);
   return known.code === "unknown" ? new PortalError("login_failed", { cause: error }) : known;
 }
 
 /**
- * `isTransient` for what the sign-in client throws: the provider did not answer, or answered that it is in trouble. Anything
- * else that it answers it would answer again.
+ * `isTransient` for what the sign-in client throws: the provider did not answer, or answered that
+ * it is in trouble. Anything else that it answers it would answer again.
  */
 export function isTransientSignInError(error: unknown): boolean {
-  return !(error instanceof ErrorResponse) || error.error === "server_error" || error.error === "temporarily_unavailable";
+  return (
+    !(error instanceof ErrorResponse) || error.error === "server_error" || error.error === "temporarily_unavailable"
+  );
 }

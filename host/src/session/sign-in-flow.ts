@@ -21,9 +21,15 @@ export interface SignInFlowDeps {
   readonly log: (step: string, error: unknown) => void;
 }
 
-/** Signing in by redirect: going to the provider, coming back, and what the tab remembers across a reload. */
+/**
+ * Signing in by redirect: going to the provider, coming back, and what the tab remembers across a
+ * reload.
+ */
 export interface SignInFlow {
-  /** Handles the provider's answer in the address, or restores the remembered user. Resolves when the state is settled. */
+  /**
+   * Handles the provider's answer in the address, or restores the remembered user. Resolves when
+   * the state is settled.
+   */
   readonly start: () => Promise<void>;
   /** The path that will probably be shown after `start`. */
   readonly pathAhead: () => string;
@@ -32,13 +38,22 @@ export interface SignInFlow {
 }
 
 /**
- * Session storage: the path that a sign-in under way returns to, for `pathAhead` alone. The address that the page really goes
- * to is in the state that the sign-in client keeps.
+ * Session storage: the path that a sign-in under way returns to, for `pathAhead` alone. The address
+ * that the page really goes to is in the state that the sign-in client keeps.
  */
 const pathAheadKey = "pathAhead";
 const ReturnState = z.object({ returnTo: z.string() });
 
-export function createSignInFlow({ manager, window, getState, dispatch, language, onUserRestored, isEnding, log }: SignInFlowDeps): SignInFlow {
+export function createSignInFlow({
+  manager,
+  window,
+  getState,
+  dispatch,
+  language,
+  onUserRestored,
+  isEnding,
+  log,
+}: SignInFlowDeps): SignInFlow {
   const { sessionStorage: storage, location, history } = window;
 
   const fail = (code: ErrorCode): void => {
@@ -58,20 +73,28 @@ export function createSignInFlow({ manager, window, getState, dispatch, language
     try {
       const user = await manager.signinCallback(callbackAddress(url));
       const returnTo = ReturnState.safeParse(user?.state);
-      history.replaceState(null, "", safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin));
+      history.replaceState(
+        null,
+        "",
+        safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin),
+      );
     } catch (error) {
       history.replaceState(null, "", cleanedAddress(url));
       fail(signInError(error).code);
     }
   };
 
-  /** The user whom this tab remembers; null when there is none, or when the access token has expired. */
+  /**
+   * The user whom this tab remembers; null when there is none, or when the access token has
+   * expired.
+   */
   const readRemembered = async (): Promise<{ readonly user: User; readonly shown: SessionUser } | null> => {
     try {
       const user = await manager.getUser();
       return user === null || user.expired === true ? null : { user, shown: sessionUser(user) };
     } catch {
-      // Unreadable storage counts as no user, so that the person signs in again. The error is not logged: it could quote a token.
+      // Unreadable storage counts as no user, so that the person signs in again. The error is not
+      // logged: it could quote a token.
       log("remembered_user", "unreadable");
       return null;
     }
@@ -92,7 +115,9 @@ export function createSignInFlow({ manager, window, getState, dispatch, language
     },
     pathAhead: () => {
       const url = new URL(location.href);
-      return isSignInCallback(url) ? withoutQuery(safeReturnPath(storage.getItem(pathAheadKey), location.origin)) : url.pathname;
+      return isSignInCallback(url)
+        ? withoutQuery(safeReturnPath(storage.getItem(pathAheadKey), location.origin))
+        : url.pathname;
     },
     signIn: async (returnTo) => {
       const state = getState();
@@ -115,7 +140,10 @@ function withoutQuery(path: string): string {
 /** Session storage: how many sign-ins in a row failed. */
 export const authRetryKey = "authRetry";
 
-/** After this many failures in a row the stored user is removed and the page is loaded anew (specification, section 4). */
+/**
+ * After this many failures in a row the stored user is removed and the page is loaded anew
+ * (specification, section 4).
+ */
 export const authRetryLimit = 2;
 
 /** Counts one more failure; true when the limit is reached. */
@@ -126,7 +154,10 @@ export function countAuthError(storage: Pick<Storage, "getItem" | "setItem">): b
   return next >= authRetryLimit;
 }
 
-/** After a success; and before the page is loaded anew, which would otherwise go on for ever while the provider is down. */
+/**
+ * After a success; and before the page is loaded anew, which would otherwise go on for ever while
+ * the provider is down.
+ */
 export function resetAuthErrors(storage: Pick<Storage, "setItem">): void {
   storage.setItem(authRetryKey, "0");
 }

@@ -2,7 +2,10 @@ import { PortalError } from "@relicario/shared/errors";
 import type { INavigator, IWindow, NavigateResponse } from "oidc-client-ts";
 import { z } from "zod";
 
-/** Numbers of the window (specification, section 9): its height in pixels, and how often it is checked whether it was closed. */
+/**
+ * Numbers of the window (specification, section 9): its height in pixels, and how often it is
+ * checked whether it was closed.
+ */
 export const popupNumbers = {
   height: 640,
   width: 600,
@@ -15,9 +18,10 @@ export const popupNumbers = {
 const Answer = z.object({ source: z.literal("oidc-client"), url: z.string() });
 
 /**
- * The popup navigator for `signinPopup`. The library's own tells only by the message of a plain Error why there is no answer, so
- * this one replaces it.
- * @throws PortalError `popup_blocked` when no window opens, `cancelled` when it was closed, `timed_out` after five minutes
+ * The popup navigator for `signinPopup`. The library's own tells only by the message of a plain
+ * Error why there is no answer, so this one replaces it.
+ * @throws PortalError `popup_blocked` when no window opens, `cancelled` when it was closed,
+ *   `timed_out` after five minutes
  */
 export function createWindowNavigator(): INavigator {
   return {
@@ -25,7 +29,8 @@ export function createWindowNavigator(): INavigator {
       const popup = window.open("", "_blank", features());
       return popup === null ? Promise.reject(new PortalError("popup_blocked")) : Promise.resolve(windowOver(popup));
     },
-    callback: () => Promise.reject(new PortalError("login_failed")), // not used: silent-renew.html sends the answer itself
+    // not used: silent-renew.html sends the answer itself
+    callback: () => Promise.reject(new PortalError("login_failed")),
   };
 }
 

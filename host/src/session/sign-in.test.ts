@@ -67,9 +67,15 @@ describe("takeFragment", () => {
     });
   });
 
-  it.each(["/shared/x", "/p-shared/x", "/request/x"])("takes s for the link key at %s, where n and id mean nothing", (path) => {
-    expect(taken(`${path}?y=1#s=key&n=name&id=1&vendorId=acme`)).toEqual({ fragment: { address: `${path}?y=1`, secret: { path, s: "key", n: null } }, kept: { vendorId: "acme" } });
-  });
+  it.each(["/shared/x", "/p-shared/x", "/request/x"])(
+    "takes s for the link key at %s, where n and id mean nothing",
+    (path) => {
+      expect(taken(`${path}?y=1#s=key&n=name&id=1&vendorId=acme`)).toEqual({
+        fragment: { address: `${path}?y=1`, secret: { path, s: "key", n: null } },
+        kept: { vendorId: "acme" },
+      });
+    },
+  );
 
   it("reads no s without its n elsewhere, and removes it from the address all the same", () => {
     expect(taken("/secrets#s=secret")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
@@ -79,7 +85,10 @@ describe("takeFragment", () => {
   it("leaves other fragments, and answers of the provider, alone; a state alone makes no answer", () => {
     expect(taken("/help#lost")).toEqual({ fragment: null, kept: {} });
     expect(taken("/#code=c&state=s&id=1")).toEqual({ fragment: null, kept: {} });
-    expect(taken("/shared/x#s=key&state=s").fragment).toEqual({ address: "/shared/x", secret: { path: "/shared/x", s: "key", n: null } });
+    expect(taken("/shared/x#s=key&state=s").fragment).toEqual({
+      address: "/shared/x",
+      secret: { path: "/shared/x", s: "key", n: null },
+    });
   });
 });
 
@@ -101,9 +110,12 @@ describe("the counter of errors", () => {
 });
 
 describe("signInError", () => {
-  it.each(["login_required", "consent_required", "interaction_required", "account_selection_required"] as const)("names %s", (error) => {
-    expect(signInError(new ErrorResponse({ error })).code).toBe(error);
-  });
+  it.each(["login_required", "consent_required", "interaction_required", "account_selection_required"] as const)(
+    "names %s",
+    (error) => {
+      expect(signInError(new ErrorResponse({ error })).code).toBe(error);
+    },
+  );
 
   it.each<[string, unknown, string]>([
     ["any other answer of the provider", new ErrorResponse({ error: "server_error" }), "login_failed"],
@@ -142,7 +154,11 @@ describe("chosenVendor", () => {
 
 describe("signInSettings", () => {
   it("takes authority, client and scope from the deployment, and every address to come back to from the portal's own origin", () => {
-    const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+    const identity = {
+      authority: "https://id.acme.example/realms/acme",
+      client_id: "acme-portal",
+      scope: "openid email",
+    };
     const portal = "https://portal.acme.example";
     expect(signInSettings(identity, portal, sessionStorage)).toMatchObject({
       ...identity,
@@ -154,7 +170,13 @@ describe("signInSettings", () => {
   });
 
   it("holds the numbers of the specification", () => {
-    expect(signInSettings({ authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" }, origin, sessionStorage)).toMatchObject({
+    expect(
+      signInSettings(
+        { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
+        origin,
+        sessionStorage,
+      ),
+    ).toMatchObject({
       response_type: "code",
       silentRequestTimeoutInSeconds: 10,
       requestTimeoutInSeconds: 10,

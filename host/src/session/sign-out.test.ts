@@ -24,12 +24,29 @@ function setUp(overrides: Partial<SignOutDeps> = {}) {
   return { deps, steps, log };
 }
 
-/** The real library, with a signed-in person, in front of a provider that refuses a revocation so. */
-async function revokedBy(refusal: { readonly error: string; readonly error_description: string }): Promise<() => Promise<void>> {
+/**
+ * The real library, with a signed-in person, in front of a provider that refuses a revocation so.
+ */
+async function revokedBy(refusal: {
+  readonly error: string;
+  readonly error_description: string;
+}): Promise<() => Promise<void>> {
   const authority = "http://localhost:3001/realms/relicario";
   const metadata = { issuer: authority, revocation_endpoint: `${authority}/token/revocation` };
-  const client = new UserManager({ authority, client_id: "relicario-portal", redirect_uri: "http://localhost:3000/", metadata, automaticSilentRenew: false });
-  await client.storeUser(new User({ access_token: "a.b.c", token_type: "Bearer", profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 } }));
+  const client = new UserManager({
+    authority,
+    client_id: "relicario-portal",
+    redirect_uri: "http://localhost:3000/",
+    metadata,
+    automaticSilentRenew: false,
+  });
+  await client.storeUser(
+    new User({
+      access_token: "a.b.c",
+      token_type: "Bearer",
+      profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 },
+    }),
+  );
   globalThis.fetch = jest.fn(() => Promise.resolve(Response.json(refusal, { status: 400 })));
   return () => client.revokeTokens(["access_token"]);
 }
@@ -43,7 +60,9 @@ describe("signOut", () => {
   });
 
   it("takes a token type that cannot be revoked for done", async () => {
-    const { deps, log } = setUp({ revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }) });
+    const { deps, log } = setUp({
+      revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }),
+    });
     await signOut(deps);
     expect(fetch).toHaveBeenCalledTimes(1);
     expect(log).not.toHaveBeenCalled();
@@ -53,19 +72,44 @@ describe("signOut", () => {
     sessionStorage.clear();
     const authority = "http://localhost:3001/realms/relicario";
     const left: { readonly url: string; readonly kept: readonly string[] }[] = [];
-    const leave = { navigate: ({ url }: { url: string }) => Promise.resolve({ url: String(left.push({ url, kept: Object.keys(sessionStorage) })) }), close: () => undefined };
-    const settings = signInSettings({ authority, client_id: "relicario-portal", scope: "openid" }, "http://localhost:3000", sessionStorage);
-    const manager = new UserManager({ ...settings, metadata: { issuer: authority, end_session_endpoint: `${authority}/session/end` } }, { prepare: () => Promise.resolve(leave), callback: () => Promise.resolve() });
-    await manager.storeUser(new User({ access_token: "a.b.c", id_token: "e.f.g", token_type: "Bearer", profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 } }));
+    const leave = {
+      navigate: ({ url }: { url: string }) =>
+        Promise.resolve({ url: String(left.push({ url, kept: Object.keys(sessionStorage) })) }),
+      close: () => undefined,
+    };
+    const settings = signInSettings(
+      { authority, client_id: "relicario-portal", scope: "openid" },
+      "http://localhost:3000",
+      sessionStorage,
+    );
+    const manager = new UserManager(
+      { ...settings, metadata: { issuer: authority, end_session_endpoint: `${authority}/session/end` } },
+      { prepare: () => Promise.resolve(leave), callback: () => Promise.resolve() },
+    );
+    await manager.storeUser(
+      new User({
+        access_token: "a.b.c",
+        id_token: "e.f.g",
+        token_type: "Bearer",
+        profile: { iss: authority, aud: "relicario-portal", sub: "s-1", iat: 1, exp: 2 },
+      }),
+    );
     const user = `oidc.user:${authority}:relicario-portal`;
     expect(Object.keys(sessionStorage)).toContain(user);
     const { deps } = setUp({ redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: "es" } }) });
     await signOut(deps);
-    expect(left).toEqual([{ url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`), kept: expect.not.arrayContaining([user]) }]);
+    expect(left).toEqual([
+      {
+        url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`),
+        kept: expect.not.arrayContaining([user]),
+      },
+    ]);
   });
 
   it("logs what the provider refuses, whatever its description says", async () => {
-    const { deps, log } = setUp({ revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }) });
+    const { deps, log } = setUp({
+      revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }),
+    });
     await signOut(deps);
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["revocation"]);
   });
@@ -98,13 +142,20 @@ describe("signOut", () => {
 describe("isFirstToSignOut", () => {
   /** As a browser: one holder at a time, until what it does is over. */
   const locksOf = (held: boolean) =>
-    ({ request: (_name: string, _options: LockOptions, work: (lock: Lock | null) => unknown) => Promise.resolve(work(held ? null : { name: "sign_out", mode: "exclusive" })) }) as unknown as LockManager;
+    ({
+      request: (_name: string, _options: LockOptions, work: (lock: Lock | null) => unknown) =>
+        Promise.resolve(work(held ? null : { name: "sign_out", mode: "exclusive" })),
+    }) as unknown as LockManager;
 
   it.each([
     ["is the first when no other tab signs out", locksOf(false), true],
     ["is not while another tab is on its way", locksOf(true), false],
     ["is where the browser has no locks", undefined, true],
-    ["is where the browser refuses locks", { request: () => Promise.reject(new Error("SecurityError")) } as unknown as LockManager, true],
+    [
+      "is where the browser refuses locks",
+      { request: () => Promise.reject(new Error("SecurityError")) } as unknown as LockManager,
+      true,
+    ],
   ])("%s", async (_name, locks, expected) => {
     await expect(isFirstToSignOut(locks)).resolves.toBe(expected);
   });

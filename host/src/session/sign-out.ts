@@ -18,17 +18,21 @@ export interface SignOutDeps {
   readonly log: (step: string, error: unknown) => void;
 }
 
-/** Time limit of each step, so that a service that is down does not keep people signed in; longer than that of the lock listeners. */
+/**
+ * Time limit of each step, so that a service that is down does not keep people signed in; longer
+ * than that of the lock listeners.
+ */
 export const signOutStepLimitMs = 6000;
 
 /**
  * [Note: Sign-out]
  * 1. Keys and plaintext are removed from memory (listeners of `onLock`, the vault), and what this
  *    device keeps is wiped. The other tabs were told before, and do the same.
- * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be (`unsupported_token_type`), which counts as done.
+ * 2. The product session ends, then the provider's tokens are revoked: a JWT cannot be
+ *    (`unsupported_token_type`), which counts as done.
  * 3. Caches are cleared.
- * 4. The provider's session ends: the browser goes there.
- * A failure of any step is logged and the rest goes on (specification, section 8).
+ * 4. The provider's session ends: the browser goes there. A failure of any step is logged and the
+ *    rest goes on (specification, section 8).
  */
 export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
@@ -51,8 +55,9 @@ export async function signOut(deps: SignOutDeps): Promise<void> {
 }
 
 /**
- * True in the first of this browser's tabs that sign out at the same time, until its page is unloaded. The provider ends a
- * session in two requests, one page after the other, and two tabs that do so at once disturb each other.
+ * True in the first of this browser's tabs that sign out at the same time, until its page is
+ * unloaded. The provider ends a session in two requests, one page after the other, and two tabs
+ * that do so at once disturb each other.
  */
 export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolean> {
   if (locks === undefined) return Promise.resolve(true);
@@ -68,7 +73,10 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
   });
 }
 
-/** RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to do. */
+/**
+ * RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to
+ * do.
+ */
 function isDone(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";
 }

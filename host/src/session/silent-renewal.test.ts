@@ -11,7 +11,13 @@ function setUp() {
     return outcome === null ? Promise.resolve() : Promise.reject(outcome);
   });
   const onError = jest.fn();
-  const renewal = createSilentRenewal({ renew, onError, isTimeout: (error) => error === late, isTransient: (error) => error !== refused, now: Date.now });
+  const renewal = createSilentRenewal({
+    renew,
+    onError,
+    isTimeout: (error) => error === late,
+    isTransient: (error) => error !== refused,
+    now: Date.now,
+  });
   return { renewal, renew, onError, outcomes };
 }
 

@@ -2,13 +2,19 @@
 export const renewalNumbers = {
   /** The access token is renewed so long before it expires. */
   noticeMs: 60_000,
-  /** But no earlier than for this last share of its life: tokens that live shorter than five minutes would be renewed without a pause. */
+  /**
+   * But no earlier than for this last share of its life: tokens that live shorter than five minutes
+   * would be renewed without a pause.
+   */
   noticeShare: 0.2,
   /** The shortest time between a new token and its renewal. */
   leastMs: 1_000,
   /** Pause after a frame that timed out or a provider that did not answer. */
   retryMs: 5_000,
-  /** How often the clock is compared with the due time: a single timer would be late by the time that the machine slept. */
+  /**
+   * How often the clock is compared with the due time: a single timer would be late by the time
+   * that the machine slept.
+   */
   lookMs: 5_000,
 } as const;
 
@@ -17,7 +23,10 @@ export interface SilentRenewalDeps {
   readonly renew: () => Promise<unknown>;
   /** Whether the frame got no answer in time. That is repeated without a call of `onError`. */
   readonly isTimeout: (error: unknown) => boolean;
-  /** Whether another attempt may succeed: the provider did not answer, or said that it is in trouble. */
+  /**
+   * Whether another attempt may succeed: the provider did not answer, or said that it is in
+   * trouble.
+   */
   readonly isTransient: (error: unknown) => boolean;
   /** The silent-renew-error event: any failure but a time-out. */
   readonly onError: (error: unknown) => void;
@@ -27,8 +36,9 @@ export interface SilentRenewalDeps {
 
 export interface SilentRenewal {
   /**
-   * Renews this access token before it expires, and forgets the one before. `expires_in`: seconds that are left. The whole
-   * life of a token that was restored after a reload is unknown: the notice is not shortened for it.
+   * Renews this access token before it expires, and forgets the one before. `expires_in`: seconds
+   * that are left. The whole life of a token that was restored after a reload is unknown: the
+   * notice is not shortened for it.
    */
   readonly watch: (token: { readonly expires_in?: number | undefined }, origin: "new" | "restored") => void;
   readonly stop: () => void;

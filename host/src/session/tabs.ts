@@ -4,7 +4,10 @@ import { isSamePerson, type Person } from "../device/accounts.ts";
 import type { SweepKind } from "../device/sweeps.ts";
 
 /** What a tab does, and for whom: another person may be signed in beside in another tab. */
-const Told = z.strictObject({ what: z.enum(["lock", "sign_out", "forget"]), person: z.strictObject({ issuer: z.string(), subject: z.string() }) });
+const Told = z.strictObject({
+  what: z.enum(["lock", "sign_out", "forget"]),
+  person: z.strictObject({ issuer: z.string(), subject: z.string() }),
+});
 type Told = z.infer<typeof Told>;
 
 /** The other tabs of this origin in which the same person is signed in. */

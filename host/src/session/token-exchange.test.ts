@@ -35,7 +35,11 @@ function setUp(stored?: { token: string; claims: SessionClaims | null }) {
     vendorId: () => vendor.id,
     admit: () => Promise.resolve(),
     verify: (token) => Promise.resolve(issued.get(token) ?? null),
-    storage: { getItem: (key) => kept.get(key) ?? null, setItem: (key, value) => void kept.set(key, value), removeItem: (key) => void kept.delete(key) },
+    storage: {
+      getItem: (key) => kept.get(key) ?? null,
+      setItem: (key, value) => void kept.set(key, value),
+      removeItem: (key) => void kept.delete(key),
+    },
     now: Date.now,
   });
   return { tokens, exchange, kept, answers, issued, vendor };
@@ -68,7 +72,11 @@ describe("createTokenExchange", () => {
     expect(tokenOf(tokens)).toBe("t1");
     answers.push(new PortalError("login_required"), new PortalError("login_required"));
     await expect(tokens.renew("refused")).rejects.toMatchObject({ code: "login_required" });
-    expect(tokens.getState()).toMatchObject({ status: "ready", session: { token: "t1" }, error: { code: "login_required" } });
+    expect(tokens.getState()).toMatchObject({
+      status: "ready",
+      session: { token: "t1" },
+      error: { code: "login_required" },
+    });
     expect(kept.has(sessionTokenKey)).toBe(false); // a reload does not take it up again
     await expect(tokens.token()).rejects.toMatchObject({ code: "login_required" });
     const before = exchange.mock.calls.length;
@@ -110,7 +118,10 @@ describe("createTokenExchange", () => {
     ["another vendor was chosen", "acme", "relicario"],
     ["the vendor was reset to the default", "relicario", "acme"],
   ])("clears a stored token that still holds, and exchanges anew, when %s", async (_name, wanted, before) => {
-    const { tokens, exchange, kept, vendor, issued } = setUp({ token: "stored", claims: claimsAt(start - 60_000, before) });
+    const { tokens, exchange, kept, vendor, issued } = setUp({
+      token: "stored",
+      claims: claimsAt(start - 60_000, before),
+    });
     vendor.id = wanted;
     issued.set("t1", claimsAt(start, wanted));
     tokens.start("access");
@@ -215,7 +226,14 @@ describe("createTokenExchange", () => {
     const { tokens, answers, kept } = setUp();
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(100);
-    const cause = new HttpError({ status: 401, statusText: "Unauthorized", path: "/auth/token", requestId: null, problem: null, body: null });
+    const cause = new HttpError({
+      status: 401,
+      statusText: "Unauthorized",
+      path: "/auth/token",
+      requestId: null,
+      problem: null,
+      body: null,
+    });
     answers.push(...[1, 2, 3].map(() => new PortalError("token_invalid", { cause })));
     const renewal = tokens.renew();
     renewal.catch(() => undefined);

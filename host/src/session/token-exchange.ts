@@ -16,9 +16,10 @@ export interface SessionToken {
 }
 
 /**
- * `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers to try again. `ready` with an
- * `error`: the service takes this session no more, such as after a change of password elsewhere, and another could not be had; the
- * screen and what is typed in it stay.
+ * `empty`: nobody is signed in, or all attempts failed. Then `error` says why, and the frame offers
+ * to try again. `ready` with an `error`: the service takes this session no more, such as after a
+ * change of password elsewhere, and another could not be had; the screen and what is typed in it
+ * stay.
  */
 export type ExchangeState =
   | { readonly status: "empty"; readonly error: PortalError | null }
@@ -30,7 +31,10 @@ export interface ExchangeDeps {
   readonly exchange: (accessToken: string) => Promise<string>;
   /** Verifies signature and claims; null for an invalid token. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
-  /** Compares the account with the one that this device knows. Throws `account_changed`: the token is not used. */
+  /**
+   * Compares the account with the one that this device knows. Throws `account_changed`: the token
+   * is not used.
+   */
   readonly admit: (claims: SessionClaims) => Promise<void>;
   /** The vendor that tokens must be for. */
   readonly vendorId: () => string;
@@ -42,15 +46,21 @@ export interface ExchangeDeps {
 export interface TokenExchange {
   readonly getState: () => ExchangeState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Called with each new access token of the provider. Exchanges it, unless a stored session token is still valid. */
+  /**
+   * Called with each new access token of the provider. Exchanges it, unless a stored session token
+   * is still valid.
+   */
   readonly start: (accessToken: string) => void;
   /**
-   * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new exchange follows the one that
-   * is under way, which may have begun with an older access token. `refused`: as `join`, and the service said that it takes the
-   * present token no more.
+   * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new
+   * exchange follows the one that is under way, which may have begun with an older access token.
+   * `refused`: as `join`, and the service said that it takes the present token no more.
    */
   readonly renew: (order?: "join" | "after" | "refused") => Promise<SessionToken>;
-  /** The token for a call; waits for an exchange that is under way. Rejects with the error of the last attempt. */
+  /**
+   * The token for a call; waits for an exchange that is under way. Rejects with the error of the
+   * last attempt.
+   */
   readonly token: () => Promise<string>;
   /** Forgets everything. */
   readonly clear: () => void;
@@ -75,8 +85,10 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
     return claims;
   };
   const heldToken = (): SessionToken | null => heldSession(store.getState());
-  const isUnexpired = (session: SessionToken | null): session is SessionToken => session !== null && session.claims.exp * 1000 > now();
-  const isValid = (session: SessionToken | null): session is SessionToken => isUnexpired(session) && session.token !== refused;
+  const isUnexpired = (session: SessionToken | null): session is SessionToken =>
+    session !== null && session.claims.exp * 1000 > now();
+  const isValid = (session: SessionToken | null): session is SessionToken =>
+    isUnexpired(session) && session.token !== refused;
 
   const schedule = (session: SessionToken) => {
     clearTimeout(timer);
@@ -127,7 +139,8 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
       .then((found) => found ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
         if (!signal.aborted) {
-          // The previous token is kept while it is valid, and its renewal scheduled again. Not where the sign-in was refused: it was ended.
+          // The previous token is kept while it is valid, and its renewal scheduled again. Not
+          // where the sign-in was refused: it was ended.
           if (isRefused(error)) {
             storage.removeItem(sessionTokenKey);
             setState({ status: "empty", error: toPortalError(error) });
@@ -208,7 +221,10 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
   });
 }
 
-/** The service knows the access token and takes it no more: a session token of the same sign-in is revoked as well. */
+/**
+ * The service knows the access token and takes it no more: a session token of the same sign-in is
+ * revoked as well.
+ */
 function isRefused(error: unknown): boolean {
   return isPortalError(error, "token_invalid") && error.cause instanceof HttpError && error.cause.status === 401;
 }
@@ -225,8 +241,9 @@ export function claimsOf(state: ExchangeState): SessionClaims | null {
 }
 
 /**
- * Whether another attempt with the same access token cannot help. Not the opposite of `isTransient`: a token that does not
- * verify, say, is asked for three times, too (specification, section 9).
+ * Whether another attempt with the same access token cannot help. Not the opposite of
+ * `isTransient`: a token that does not verify, say, is asked for three times, too (specification,
+ * section 9).
  */
 function isFinal(error: unknown): boolean {
   return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "account_changed", "cancelled");

@@ -10,7 +10,9 @@ function setUp(refusals: readonly ErrorCode[], chosen?: string) {
   const request: Http["request"] = (_method, _path, answer, options) => {
     asked.push([options?.query?.["app_vendor_id"], options?.body]);
     const refusal = left.shift();
-    return refusal === undefined ? Promise.resolve(answer.parse({ token: "session" })) : Promise.reject(new PortalError(refusal));
+    return refusal === undefined
+      ? Promise.resolve(answer.parse({ token: "session" }))
+      : Promise.reject(new PortalError(refusal));
   };
   const kept = new Map(chosen === undefined ? [] : [["vendorId", chosen]]);
   const onVendorIgnored = jest.fn();
@@ -53,12 +55,15 @@ describe("createTokenRequest", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it.each(["token_expired", "token_invalid", "unauthorized"] as const)("renews the access token once after %s", async (code) => {
-    const { call, asked, renewAccessToken } = setUp([code]);
-    await expect(call.send("access")).resolves.toBe("session");
-    expect(asked.map(([, body]) => body)).toEqual([{ token: "access" }, { token: "newer" }]);
-    expect(renewAccessToken).toHaveBeenCalledTimes(1);
-  });
+  it.each(["token_expired", "token_invalid", "unauthorized"] as const)(
+    "renews the access token once after %s",
+    async (code) => {
+      const { call, asked, renewAccessToken } = setUp([code]);
+      await expect(call.send("access")).resolves.toBe("session");
+      expect(asked.map(([, body]) => body)).toEqual([{ token: "access" }, { token: "newer" }]);
+      expect(renewAccessToken).toHaveBeenCalledTimes(1);
+    },
+  );
 
   it("leaves other refusals to the exchange", async () => {
     const { call, renewAccessToken } = setUp(["service_unavailable"]);

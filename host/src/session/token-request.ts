@@ -23,10 +23,19 @@ export interface TokenRequest {
   readonly send: (accessToken: string) => Promise<string>;
 }
 
-export function createTokenRequest({ http, storage, ownVendor, onVendorIgnored, renewAccessToken }: TokenRequestDeps): TokenRequest {
+export function createTokenRequest({
+  http,
+  storage,
+  ownVendor,
+  onVendorIgnored,
+  renewAccessToken,
+}: TokenRequestDeps): TokenRequest {
   const vendorId = () => chosenVendor(storage, ownVendor);
   const post = async (accessToken: string): Promise<string> => {
-    const { token } = await http.request("POST", "/auth/token", ExchangeBody, { query: { app_vendor_id: vendorId() }, body: { token: accessToken } });
+    const { token } = await http.request("POST", "/auth/token", ExchangeBody, {
+      query: { app_vendor_id: vendorId() },
+      body: { token: accessToken },
+    });
     return token;
   };
   return {
@@ -41,7 +50,8 @@ export function createTokenRequest({ http, storage, ownVendor, onVendorIgnored, 
           return post(accessToken);
         }
         // The access token expired while nothing renewed it, such as while the device slept.
-        if (isPortalError(error, "token_expired", "token_invalid", "unauthorized")) return post(await renewAccessToken());
+        if (isPortalError(error, "token_expired", "token_invalid", "unauthorized"))
+          return post(await renewAccessToken());
         throw error;
       }
     },

@@ -6,7 +6,15 @@ import { PortalError } from "@relicario/shared/errors";
 import { certNumbers, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.000Z");
-const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: now / 1000, exp: now / 1000 + 900 };
+const claims = {
+  sub: "01890a5d-ac96-7000-8000-000000000001",
+  iss: "http://localhost:3000/api",
+  aud: "relicario-portal",
+  vid: "relicario",
+  sid: "s",
+  iat: now / 1000,
+  exp: now / 1000 + 900,
+};
 
 interface Key {
   readonly kid: string;
@@ -20,7 +28,8 @@ async function makeKey(kid: string): Promise<Key> {
   return { kid, privateKey, cert: { kid, alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: x ?? "" } };
 }
 
-const sign = (key: Key, payload: Record<string, unknown> = claims) => new SignJWT(payload).setProtectedHeader({ alg: "EdDSA", kid: key.kid }).sign(key.privateKey);
+const sign = (key: Key, payload: Record<string, unknown> = claims) =>
+  new SignJWT(payload).setProtectedHeader({ alg: "EdDSA", kid: key.kid }).sign(key.privateKey);
 
 async function setUp() {
   const current = await makeKey("current");
@@ -29,7 +38,14 @@ async function setUp() {
   const certs = jest.fn((_signal: AbortSignal) => Promise.resolve({ keys: [...published] }));
   const warn = jest.fn();
   let time = now;
-  const verify = createTokenVerifier({ address: new URL("http://localhost:3000/api/auth/token-certs"), certs, issuer: claims.iss, audience: claims.aud, now: () => time, warn });
+  const verify = createTokenVerifier({
+    address: new URL("http://localhost:3000/api/auth/token-certs"),
+    certs,
+    issuer: claims.iss,
+    audience: claims.aud,
+    now: () => time,
+    warn,
+  });
   return { current, next, published, certs, warn, verify, later: (ms: number) => (time += ms) };
 }
 
@@ -54,7 +70,9 @@ describe("createTokenVerifier", () => {
   it("refuses altered claims", async () => {
     const { verify, current, warn } = await setUp();
     const [head = "", , tail = ""] = (await sign(current)).split(".");
-    const altered = Buffer.from(JSON.stringify({ ...claims, sub: "01890a5d-ac96-7000-8000-000000000002" })).toString("base64url");
+    const altered = Buffer.from(JSON.stringify({ ...claims, sub: "01890a5d-ac96-7000-8000-000000000002" })).toString(
+      "base64url",
+    );
     await expect(verify([head, altered, tail].join("."))).resolves.toBeNull();
     expect(warn).toHaveBeenCalledTimes(1);
   });
@@ -76,7 +94,9 @@ describe("createTokenVerifier", () => {
 
   it("refuses a token that is signed by another algorithm, without asking for keys", async () => {
     const { verify, certs } = await setUp();
-    const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "current" }).sign(new Uint8Array(32));
+    const token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: "HS256", kid: "current" })
+      .sign(new Uint8Array(32));
     await expect(verify(token)).resolves.toBeNull();
     expect(certs).not.toHaveBeenCalled();
   });
@@ -130,7 +150,10 @@ describe("createTokenVerifier", () => {
     const late = new AbortController();
     const timeout = jest.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
     const { verify, current, certs } = await setUp();
-    certs.mockImplementation((signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new PortalError("cancelled")))));
+    certs.mockImplementation(
+      (signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new PortalError("cancelled")))),
+    );
     const verified = verify(await sign(current));
     while (certs.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     late.abort();

@@ -9,7 +9,10 @@ export function useLanguage(): Language {
   return isLanguage(i18n.resolvedLanguage) ? i18n.resolvedLanguage : fallbackLanguage;
 }
 
-/** Gives a function that stores the chosen language, loads its texts and sets the `lang` of the document. */
+/**
+ * Gives a function that stores the chosen language, loads its texts and sets the `lang` of the
+ * document.
+ */
 export function languageChanger(i18n: I18n, window: Window): (language: Language) => Promise<void> {
   return async (language) => {
     rememberLanguage(window.localStorage, language);

@@ -1,10 +1,15 @@
 import { readMayPass, readRetries } from "@relicario/shared/api";
 import { QueryClient } from "@tanstack/react-query";
 
-/** How long data counts as fresh (specification, section 9), and is kept when no screen shows it. */
+/**
+ * How long data counts as fresh (specification, section 9), and is kept when no screen shows it.
+ */
 export const cacheNumbers = { staleMs: 5 * 60_000, keptMs: 10 * 60_000 } as const;
 
-/** Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or signs out. */
+/**
+ * Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or
+ * signs out.
+ */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -23,8 +28,9 @@ export function createQueryClient(): QueryClient {
 }
 
 /**
- * Drops all results of queries and mutations when the portal locks, since they may hold plaintext. Queries that are on the
- * screen are fetched again and show the locked state. Mutations that are under way go on.
+ * Drops all results of queries and mutations when the portal locks, since they may hold plaintext.
+ * Queries that are on the screen are fetched again and show the locked state. Mutations that are
+ * under way go on.
  */
 export function forgetOpened(queryClient: QueryClient): void {
   queryClient.removeQueries({ type: "inactive" });

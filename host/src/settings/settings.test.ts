@@ -69,7 +69,12 @@ describe("createQueryClient", () => {
         return Promise.resolve().then(answer);
       };
       const read = (more: Partial<HttpSettings>) => () =>
-        createHttp({ baseUrl: "http://localhost:3000/api", token: () => Promise.resolve(null), fetch, ...more }).request("GET", "/user/me", z.unknown());
+        createHttp({
+          baseUrl: "http://localhost:3000/api",
+          token: () => Promise.resolve(null),
+          fetch,
+          ...more,
+        }).request("GET", "/user/me", z.unknown());
       return { askedAt, read };
     }
 
@@ -93,11 +98,14 @@ describe("createQueryClient", () => {
       ["there is no such thing", () => new Response(null, { status: 404 }), 1],
       ["nobody is signed in", () => new Response(null, { status: 401 }), 1],
       ["the answer is not ours", () => new Response("<h1>", { status: 200 }), 1],
-    ])("tries a query three times more, and no more than that, where it may help: %s", async (_name, answer, attempts) => {
-      const { askedAt, read } = setUp(answer);
-      expect(await failed(read({ retries: 0 }))).toBeInstanceOf(PortalError);
-      expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
-    });
+    ])(
+      "tries a query three times more, and no more than that, where it may help: %s",
+      async (_name, answer, attempts) => {
+        const { askedAt, read } = setUp(answer);
+        expect(await failed(read({ retries: 0 }))).toBeInstanceOf(PortalError);
+        expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
+      },
+    );
 
     it("asks a service that is down four times by way of the vault too, which tries again by itself", async () => {
       const { askedAt, read } = setUp(() => new Response(null, { status: 503 }));
@@ -117,13 +125,18 @@ describe("forgetOpened", () => {
     const queryClient = createQueryClient();
     queryClient.setQueryData(["left"], "an opened title");
     let locked = false;
-    const shown = new QueryObserver(queryClient, { queryKey: ["shown"], queryFn: () => Promise.resolve(locked ? "locked" : "opened") });
+    const shown = new QueryObserver(queryClient, {
+      queryKey: ["shown"],
+      queryFn: () => Promise.resolve(locked ? "locked" : "opened"),
+    });
     const seen: unknown[] = [];
     shown.subscribe(({ data }) => seen.push(data));
     const sent = new MutationObserver(queryClient, { mutationFn: (_text: string) => Promise.resolve() });
     await sent.mutate("a secret that was protected");
     let finish: (value: string) => void = () => undefined;
-    const running = new MutationObserver(queryClient, { mutationFn: () => new Promise<string>((resolve) => (finish = resolve)) });
+    const running = new MutationObserver(queryClient, {
+      mutationFn: () => new Promise<string>((resolve) => (finish = resolve)),
+    });
     const ended = running.mutate();
     await Promise.resolve();
 
@@ -131,7 +144,12 @@ describe("forgetOpened", () => {
     forgetOpened(queryClient);
     expect(queryClient.getQueryData(["left"])).toBeUndefined();
     expect(queryClient.getQueryData(["shown"])).toBeUndefined();
-    expect(queryClient.getMutationCache().getAll().map(({ state }) => state.status)).toEqual(["pending"]);
+    expect(
+      queryClient
+        .getMutationCache()
+        .getAll()
+        .map(({ state }) => state.status),
+    ).toEqual(["pending"]);
     finish("done");
     await expect(ended).resolves.toBe("done");
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -148,7 +166,10 @@ describe("pinnedTexts", () => {
     const { verified } = fakeHost().host;
     const secrets = verified.remotes.get("secrets");
     if (secrets?.status !== "verified") throw new Error("the fake host has it");
-    const remotes = new Map(verified.remotes).set("secrets", { status: "verified", record: { ...secrets.record, files: { [file]: integrity } } });
+    const remotes = new Map(verified.remotes).set("secrets", {
+      status: "verified",
+      record: { ...secrets.record, files: { [file]: integrity } },
+    });
     const fetch = jest.fn((_address: URL | RequestInfo, _init?: RequestInit) => Promise.resolve().then(answer));
     return { texts: pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch), fetch };
   }
@@ -156,7 +177,12 @@ describe("pinnedTexts", () => {
   it("reads a remote's texts from the release that is pinned, with the hash that its team signed", async () => {
     const { texts, fetch } = setUp();
     await expect(texts("es", "beta-home")).resolves.toEqual({ title: "Hola" });
-    expect(fetch.mock.calls).toEqual([[`https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`, { integrity, credentials: "omit", signal: expect.any(AbortSignal) }]]);
+    expect(fetch.mock.calls).toEqual([
+      [
+        `https://portal.example/r/secrets/secrets-0.3.1-0123456789ab/${file}`,
+        { integrity, credentials: "omit", signal: expect.any(AbortSignal) },
+      ],
+    ]);
   });
 
   it.each([
@@ -188,11 +214,20 @@ describe("pinnedTexts", () => {
       const remote = verified.remotes.get(name);
       if (remote?.status !== "verified") throw new Error("the fake host has it");
       const files = Object.fromEntries(namespaces.map((namespace) => [`locales/en/${namespace}.json`, integrity]));
-      return { ...remote, record: { ...remote.record, manifest: { ...remote.record.manifest, namespaces: [...namespaces] }, files } };
+      return {
+        ...remote,
+        record: { ...remote.record, manifest: { ...remote.record.manifest, namespaces: [...namespaces] }, files },
+      };
     };
     const slow = ["slow-a", "slow-b", "slow-c", "slow-d", "slow-e", "slow-f", "slow-g"];
-    const remotes = new Map(verified.remotes).set("settings", withTexts("settings", slow)).set("sharing", withTexts("sharing", ["shared"]));
-    const fetch = jest.fn((address: URL | RequestInfo) => ((address as string).includes("slow-") ? new Promise<Response>(() => undefined) : Promise.resolve(Response.json({ title: "Hello" }))));
+    const remotes = new Map(verified.remotes)
+      .set("settings", withTexts("settings", slow))
+      .set("sharing", withTexts("sharing", ["shared"]));
+    const fetch = jest.fn((address: URL | RequestInfo) =>
+      (address as string).includes("slow-")
+        ? new Promise<Response>(() => undefined)
+        : Promise.resolve(Response.json({ title: "Hello" })),
+    );
     const texts = pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch);
     for (const namespace of slow) void texts("en", namespace);
     await expect(texts("en", "shared")).resolves.toEqual({ title: "Hello" });
@@ -200,6 +235,8 @@ describe("pinnedTexts", () => {
   });
 
   it("is remote_unreachable when the release does not answer", async () => {
-    await expect(setUp(() => new Response(null, { status: 502 })).texts("es", "beta-home")).rejects.toMatchObject({ code: "remote_unreachable" });
+    await expect(setUp(() => new Response(null, { status: 502 })).texts("es", "beta-home")).rejects.toMatchObject({
+      code: "remote_unreachable",
+    });
   });
 });

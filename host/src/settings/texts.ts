@@ -9,9 +9,15 @@ import { loadLimits } from "../remotes/load-with-retry.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
 
-/** The namespaces of the host that the first screen needs. They are part of its code, so that they need no remote. */
+/**
+ * The namespaces of the host that the first screen needs. They are part of its code, so that they
+ * need no remote.
+ */
 export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
-  const { texts } = language === "es" ? await import(/* webpackChunkName: "texts-es" */ "./texts-es.ts") : await import(/* webpackChunkName: "texts-en" */ "./texts-en.ts");
+  const { texts } =
+    language === "es"
+      ? await import(/* webpackChunkName: "texts-es" */ "./texts-es.ts")
+      : await import(/* webpackChunkName: "texts-en" */ "./texts-en.ts");
   return texts;
 }
 
@@ -23,15 +29,21 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
   return texts;
 }
 
-/** Texts of one remote that are fetched at once. A browser opens six connections to an origin over HTTP/1.1: a slow remote leaves some. */
+/**
+ * Texts of one remote that are fetched at once. A browser opens six connections to an origin over
+ * HTTP/1.1: a slow remote leaves some.
+ */
 const textsAtOnce = 3;
 
 /**
- * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed record is passed as
- * integrity, so that the browser refuses a text that the team did not sign. `remote_unreachable`, `remote_refused`.
+ * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed
+ * record is passed as integrity, so that the browser refuses a text that the team did not sign.
+ * `remote_unreachable`, `remote_refused`.
  */
 export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
-  /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
+  /**
+   * The browser may keep the wrong bytes of these as immutable: they are fetched past its cache.
+   */
   const failed = new Set<string>();
   const queues = new Map<ReleaseRecord, Queue>();
   const queueOf = (record: ReleaseRecord): Queue => {
@@ -50,7 +62,12 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
     return queueOf(record)(async () => {
       let response: Response;
       try {
-        response = await fetch(address, { integrity, credentials: "omit", signal: AbortSignal.timeout(loadLimits.attemptMs), ...(failed.has(address) && { cache: "reload" }) });
+        response = await fetch(address, {
+          integrity,
+          credentials: "omit",
+          signal: AbortSignal.timeout(loadLimits.attemptMs),
+          ...(failed.has(address) && { cache: "reload" }),
+        });
       } catch (cause) {
         failed.add(address);
         throw new PortalError("remote_unreachable", { cause });

@@ -10,7 +10,10 @@ export interface ThemeStore {
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** The theme of the page: the one that was chosen, else the device's. Shown as `data-theme` on the root element. */
+/**
+ * The theme of the page: the one that was chosen, else the device's. Shown as `data-theme` on the
+ * root element.
+ */
 export function createThemeStore(window: Window): ThemeStore {
   const { document } = window;
   const store = createStore<ThemeName>(() => storedTheme(window) ?? deviceTheme(window));

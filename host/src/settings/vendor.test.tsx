@@ -110,17 +110,20 @@ describe("VendorLayout", () => {
     );
   };
 
-  it.each(["light", "dark"] as const)("has a logo at the top right, a dark background and the screen nested in it (%s)", async (theme) => {
-    await show("vendor", theme);
-    const stage = screen.getByTestId("vendor-layout");
-    expect(stage).toHaveStyle({ background: s("vendorBackground") });
-    const [, red = "", green = "", blue = ""] = /^#(..)(..)(..)$/.exec(colors[theme].vendorBackground) ?? [];
-    for (const part of [red, green, blue]) expect(Number.parseInt(part, 16)).toBeLessThan(0x40);
-    expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
-    expect(stage.firstElementChild).toHaveTextContent("Acme");
-    expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));
-    await expectAccessible();
-  });
+  it.each(["light", "dark"] as const)(
+    "has a logo at the top right, a dark background and the screen nested in it (%s)",
+    async (theme) => {
+      await show("vendor", theme);
+      const stage = screen.getByTestId("vendor-layout");
+      expect(stage).toHaveStyle({ background: s("vendorBackground") });
+      const [, red = "", green = "", blue = ""] = /^#(..)(..)(..)$/.exec(colors[theme].vendorBackground) ?? [];
+      for (const part of [red, green, blue]) expect(Number.parseInt(part, 16)).toBeLessThan(0x40);
+      expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
+      expect(stage.firstElementChild).toHaveTextContent("Acme");
+      expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));
+      await expectAccessible();
+    },
+  );
 
   it("is nothing for the portal's own look", async () => {
     await show("standard");

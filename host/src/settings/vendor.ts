@@ -13,7 +13,10 @@ export interface VendorLook {
   readonly name: string;
 }
 
-/** The vendor whose look the page has. It changes nothing else: which code runs is decided by the deployment. */
+/**
+ * The vendor whose look the page has. It changes nothing else: which code runs is decided by the
+ * deployment.
+ */
 export interface VendorStore {
   readonly getState: () => VendorLook;
   readonly subscribe: (listener: () => void) => () => void;
@@ -30,7 +33,10 @@ export interface VendorDeps {
   readonly onUnknown: () => void;
 }
 
-/** On load the vendor identifier is read from session storage and applied (specification, section 2). */
+/**
+ * On load the vendor identifier is read from session storage and applied (specification, section
+ * 2).
+ */
 export function createVendorStore({ deployment, storage, http, onUnknown }: VendorDeps): VendorStore {
   const own: VendorLook = Object.freeze({ layout: deployment.branding.layout, name: deployment.branding.product_name });
   const store = createStore<VendorLook>(() => own);
@@ -69,7 +75,9 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
   });
 }
 
-/** Another vendor than the portal's own; null when none is named, or what is named cannot be one. */
+/**
+ * Another vendor than the portal's own; null when none is named, or what is named cannot be one.
+ */
 function namedVendor(storage: Pick<Storage, "getItem">, own: string): string | null {
   try {
     const parsed = VendorId.safeParse(storage.getItem(vendorIdKey));

@@ -22,7 +22,12 @@ export interface HealthNow {
 
 /** Runs all checks when mounted, and again on request. */
 export function useHealth(): HealthNow {
-  const asked = { portal: useAsked("portal"), service: useAsked("service"), identity: useAsked("identity"), trust: useAsked("trust") } satisfies Record<HealthName, unknown>;
+  const asked = {
+    portal: useAsked("portal"),
+    service: useAsked("service"),
+    identity: useAsked("identity"),
+    trust: useAsked("trust"),
+  } satisfies Record<HealthName, unknown>;
   return {
     rows: healthNames.map((name) => ({ name, health: asked[name].data })),
     asking: healthNames.some((name) => asked[name].isFetching),
@@ -39,7 +44,12 @@ function useAsked(name: HealthName) {
     queryKey: ["health", name],
     queryFn: async (): Promise<Health> => {
       try {
-        await checkHealth(name, { origin: window.location.origin, authority, http: session.publicHttp, fetch: window.fetch.bind(window) });
+        await checkHealth(name, {
+          origin: window.location.origin,
+          authority,
+          http: session.publicHttp,
+          fetch: window.fetch.bind(window),
+        });
         return null;
       } catch (error) {
         return toPortalError(error).code;
@@ -59,11 +69,25 @@ export function HealthList({ rows }: Pick<HealthNow, "rows">) {
       <List>
         {rows.map(({ name, health }) => (
           <Row key={name} data-health={health === undefined ? "asking" : health === null ? "works" : "down"}>
-            {health === undefined ? <Dot aria-hidden /> : health === null ? <CircleCheck aria-hidden /> : <CircleAlert aria-hidden />}
+            {health === undefined ? (
+              <Dot aria-hidden />
+            ) : health === null ? (
+              <CircleCheck aria-hidden />
+            ) : (
+              <CircleAlert aria-hidden />
+            )}
             <div>
               <strong>{t(`header:status.${name}.title`)}</strong>
-              {health === undefined ? <Skeleton height="1.3em" width="14rem" /> : <SmallText>{health === null ? t(`header:status.${name}.works_body`) : t(`header:status.${name}.down_body`)}</SmallText>}
-              {health !== undefined && health !== null && <SmallText>{t(`header:status.reason.${reasonOf(health)}`)}</SmallText>}
+              {health === undefined ? (
+                <Skeleton height="1.3em" width="14rem" />
+              ) : (
+                <SmallText>
+                  {health === null ? t(`header:status.${name}.works_body`) : t(`header:status.${name}.down_body`)}
+                </SmallText>
+              )}
+              {health !== undefined && health !== null && (
+                <SmallText>{t(`header:status.reason.${reasonOf(health)}`)}</SmallText>
+              )}
             </div>
           </Row>
         ))}
@@ -90,11 +114,27 @@ const Row = styled.li`
   align-items: flex-start;
   gap: ${space(3)};
   text-align: left;
-  & > svg { flex: none; width: 22px; height: 22px; margin-top: 1px; }
-  & > div { display: flex; flex-direction: column; gap: ${space(1)}; min-width: 0; }
-  & strong { font-weight: 600; }
-  &[data-health="works"] > svg { color: ${s("successText")}; }
-  &[data-health="down"] > svg { color: ${s("dangerText")}; }
+  & > svg {
+    flex: none;
+    width: 22px;
+    height: 22px;
+    margin-top: 1px;
+  }
+  & > div {
+    display: flex;
+    flex-direction: column;
+    gap: ${space(1)};
+    min-width: 0;
+  }
+  & strong {
+    font-weight: 600;
+  }
+  &[data-health="works"] > svg {
+    color: ${s("successText")};
+  }
+  &[data-health="down"] > svg {
+    color: ${s("dangerText")};
+  }
 `;
 
 const Dot = styled.span`

@@ -5,7 +5,9 @@ import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
-/** Shows whether portal, service and sign-in provider answer now, and which remotes were refused. */
+/**
+ * Shows whether portal, service and sign-in provider answer now, and which remotes were refused.
+ */
 export default function StatusPage() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
@@ -28,9 +30,15 @@ export default function StatusPage() {
       <div role="status">
         {!known && <Notice>{t("status.asking_body")}</Notice>}
         {known && down.length === 0 && refused.length === 0 && <Notice tone="success">{t("status.all_body")}</Notice>}
-        {known && down.length > 0 && <Notice tone="warn">{t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}</Notice>}
+        {known && down.length > 0 && (
+          <Notice tone="warn">
+            {t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
+          </Notice>
+        )}
       </div>
-      {refused.length > 0 && <Notice tone="warn">{t("status.refused_body", { names: refused.map(areaTitle).join(", ") })}</Notice>}
+      {refused.length > 0 && (
+        <Notice tone="warn">{t("status.refused_body", { names: refused.map(areaTitle).join(", ") })}</Notice>
+      )}
       <HealthList rows={rows} />
     </Page>
   );

@@ -4,7 +4,10 @@ import { styled } from "styled-components";
 
 import { HealthList, useHealth } from "./HealthList.tsx";
 
-/** Shown beside a failure: lists what does not answer. Nothing when all checks succeed, since the failure then has another reason. */
+/**
+ * Shown beside a failure: lists what does not answer. Nothing when all checks succeed, since the
+ * failure then has another reason.
+ */
 export function WhatIsDown() {
   const { t } = useTranslation("header");
   const { rows } = useHealth();

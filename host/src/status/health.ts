@@ -3,7 +3,10 @@ import type { Http } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { z } from "zod";
 
-/** What is checked. `trust`: whether the service knows the keys that the sign-in provider signs with. */
+/**
+ * What is checked. `trust`: whether the service knows the keys that the sign-in provider signs
+ * with.
+ */
 export const healthNames = ["portal", "service", "identity", "trust"] as const;
 export type HealthName = (typeof healthNames)[number];
 
@@ -41,7 +44,10 @@ export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<v
   }
 }
 
-async function ask(address: string, { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthDeps): Promise<void> {
+async function ask(
+  address: string,
+  { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthDeps,
+): Promise<void> {
   const signal = timeLimit(healthLimitMs);
   let response: Response;
   try {

@@ -9,7 +9,8 @@ import { checkHealth, healthNames, type HealthDeps } from "./health.ts";
 import StatusPage from "./StatusPage.tsx";
 
 const key = { kty: "RSA", kid: "1" };
-const service = () => createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
+const service = () =>
+  createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
 
 const depsWith = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
   origin: "https://portal.example",
@@ -48,13 +49,19 @@ describe("checkHealth", () => {
   it.each<[string, Partial<HealthDeps>, string]>([
     ["it cannot be reached", { fetch: () => Promise.reject(new TypeError("Failed to fetch")) }, "service_unavailable"],
     ["it answers an error", { fetch: () => Promise.resolve(new Response("", { status: 503 })) }, "service_unavailable"],
-    ["it is late", { fetch: () => Promise.reject(new DOMException("late", "TimeoutError")), timeLimit: () => AbortSignal.abort() }, "timed_out"],
+    [
+      "it is late",
+      { fetch: () => Promise.reject(new DOMException("late", "TimeoutError")), timeLimit: () => AbortSignal.abort() },
+      "timed_out",
+    ],
   ])("says why when %s", async (_name, changes, code) => {
     await expect(checkHealth("identity", depsWith(changes))).rejects.toMatchObject({ code });
   });
 
   it("does not trust a service that knows no key of the provider", async () => {
-    await expect(checkHealth("trust", depsWith({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) }))).rejects.toMatchObject({ code: "bad_answer" });
+    await expect(
+      checkHealth("trust", depsWith({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) })),
+    ).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
 
@@ -66,7 +73,10 @@ describe("StatusPage", () => {
     window.fetch = (address) => answers(address instanceof Request ? address.url : address.toString());
   });
 
-  const show = async (settings: FakeHostSettings & { http?: FakeHttp } = {}, look: { language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
+  const show = async (
+    settings: FakeHostSettings & { http?: FakeHttp } = {},
+    look: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
+  ) => {
     const fake = fakeHost({ http: service(), ...settings });
     await renderApp(
       <HostContext value={fake.host}>
@@ -88,7 +98,11 @@ describe("StatusPage", () => {
   });
 
   it("names what does not answer and why, and sees it come back", async () => {
-    answers.mockImplementation((address) => (address.includes("id.example") ? Promise.reject(new TypeError("Failed to fetch")) : Promise.resolve(new Response("{}"))));
+    answers.mockImplementation((address) =>
+      address.includes("id.example")
+        ? Promise.reject(new TypeError("Failed to fetch"))
+        : Promise.resolve(new Response("{}")),
+    );
     const http = service();
     http.answer("GET /readyz", () => {
       throw new PortalError("service_unavailable");
@@ -109,7 +123,9 @@ describe("StatusPage", () => {
 
   it("names the parts of the portal that were refused", async () => {
     await show({ refused: ["sharing", "settings"] });
-    expect(await screen.findByText("Not started, because they are not what was signed: Settings, Sharing.")).toBeVisible();
+    expect(
+      await screen.findByText("Not started, because they are not what was signed: Settings, Sharing."),
+    ).toBeVisible();
     expect(screen.queryByText("Everything answers.")).not.toBeInTheDocument();
   });
 });

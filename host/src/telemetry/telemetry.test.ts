@@ -11,7 +11,11 @@ function setUp({ privacyControl = false } = {}) {
     address: "http://localhost:3000/api/telemetry",
     releaseOf: (remote) => (remote === "secrets" ? release : null),
     wish: () => page.wish,
-    window: { addEventListener: events.addEventListener.bind(events), setTimeout: window.setTimeout.bind(window), document: page },
+    window: {
+      addEventListener: events.addEventListener.bind(events),
+      setTimeout: window.setTimeout.bind(window),
+      document: page,
+    },
     privacyControl,
     fetch: (_address, init) => {
       sent.push({ ...init, body: JSON.parse(typeof init?.body === "string" ? init.body : "null") as unknown });
@@ -41,8 +45,18 @@ describe("createTelemetry", () => {
     telemetry.loaded("unknown", "load", { milliseconds: 1 });
     telemetry.measured({ remote: "secrets", release, route: "/home", metric: "LCP", value: 700.5 });
     await after();
-    const events = [{ remote: "secrets", release, phase: "load", duration_ms: 12 }, { remote: "secrets", release, phase: "render", code: "remote_crashed" }];
-    expect(sent).toMatchObject([{ method: "POST", credentials: "omit", keepalive: true, body: { events, vitals: [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 701 }] } }]);
+    const events = [
+      { remote: "secrets", release, phase: "load", duration_ms: 12 },
+      { remote: "secrets", release, phase: "render", code: "remote_crashed" },
+    ];
+    expect(sent).toMatchObject([
+      {
+        method: "POST",
+        credentials: "omit",
+        keepalive: true,
+        body: { events, vitals: [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 701 }] },
+      },
+    ]);
     await after();
     expect(sent).toHaveLength(1);
   });
@@ -66,7 +80,10 @@ describe("createTelemetry", () => {
   });
 
   it("sends what a visitor's page noted when it is hidden, and nothing where the browser says Global Privacy Control", async () => {
-    for (const [privacyControl, calls] of [[false, 1], [true, 0]] as const) {
+    for (const [privacyControl, calls] of [
+      [false, 1],
+      [true, 0],
+    ] as const) {
       const { telemetry, sent, page, hide } = setUp({ privacyControl });
       page.wish = "visitor";
       telemetry.loaded("secrets", "load", { milliseconds: 1 });
@@ -91,6 +108,11 @@ describe("ScreenHistory", () => {
     screens.show("/home", 900);
     screens.show("/home", 1_000);
     screens.show("/secrets", 2_000);
-    expect([0, 1_999, 2_000, 9_000].map((time) => screens.at(time))).toEqual(["/home", "/home", "/secrets", "/secrets"]);
+    expect([0, 1_999, 2_000, 9_000].map((time) => screens.at(time))).toEqual([
+      "/home",
+      "/home",
+      "/secrets",
+      "/secrets",
+    ]);
   });
 });

@@ -14,7 +14,9 @@ export interface TelemetryDeps {
   /** The release that a remote runs, or would; null when the deployment names none. */
   readonly releaseOf: (remote: RemoteName) => string | null;
   readonly wish: () => Wish;
-  readonly window: Pick<Window, "addEventListener" | "setTimeout"> & { readonly document: Pick<Document, "visibilityState"> };
+  readonly window: Pick<Window, "addEventListener" | "setTimeout"> & {
+    readonly document: Pick<Document, "visibilityState">;
+  };
   /** Whether the browser says Global Privacy Control. */
   readonly privacyControl: boolean;
   readonly fetch: typeof globalThis.fetch;
@@ -22,8 +24,15 @@ export interface TelemetryDeps {
 
 /** Tells the service how loads and pages went, by nobody. */
 export interface PageTelemetry {
-  /** One load of a remote or a page of it with its repetitions, in milliseconds; or a failure later on, which took none. */
-  readonly loaded: (remote: RemoteName, phase: Phase, outcome: { readonly milliseconds?: number; readonly code?: ErrorCode }) => void;
+  /**
+   * One load of a remote or a page of it with its repetitions, in milliseconds; or a failure later
+   * on, which took none.
+   */
+  readonly loaded: (
+    remote: RemoteName,
+    phase: Phase,
+    outcome: { readonly milliseconds?: number; readonly code?: ErrorCode },
+  ) => void;
   readonly measured: (vital: Vital) => void;
 }
 
@@ -31,10 +40,18 @@ export interface PageTelemetry {
 export const sendAfterMs = 10_000;
 
 /**
- * What is noted waits until it is known whether the person switched this off. Once somebody did, this page sends nothing more as
- * a visitor either. A browser that says Global Privacy Control sends nothing at all.
+ * What is noted waits until it is known whether the person switched this off. Once somebody did,
+ * this page sends nothing more as a visitor either. A browser that says Global Privacy Control
+ * sends nothing at all.
  */
-export function createTelemetry({ address, releaseOf, wish, window, privacyControl, fetch }: TelemetryDeps): PageTelemetry {
+export function createTelemetry({
+  address,
+  releaseOf,
+  wish,
+  window,
+  privacyControl,
+  fetch,
+}: TelemetryDeps): PageTelemetry {
   let events: Telemetry["events"] = [];
   let vitals: Telemetry["vitals"] = [];
   let waiting = false;
@@ -84,7 +101,13 @@ export function createTelemetry({ address, releaseOf, wish, window, privacyContr
     loaded: (remote, phase, { milliseconds, code }) => {
       const release = releaseOf(remote);
       if (release === null || events.length >= maxTelemetryEvents) return;
-      events.push({ remote, release, phase, ...(milliseconds === undefined ? {} : { duration_ms: inLimits(milliseconds) }), ...(code === undefined ? {} : { code }) });
+      events.push({
+        remote,
+        release,
+        phase,
+        ...(milliseconds === undefined ? {} : { duration_ms: inLimits(milliseconds) }),
+        ...(code === undefined ? {} : { code }),
+      });
       noted();
     },
     measured: (vital) => {

@@ -9,8 +9,9 @@ export interface VitalsDeps {
 }
 
 /**
- * Measures the page from now on; the browser tells what it had noted before, so that the library can come after the first screen.
- * Each value counts for the screen that it is about: the one with the slowest interaction or the largest shift, else the first.
+ * Measures the page from now on; the browser tells what it had noted before, so that the library
+ * can come after the first screen. Each value counts for the screen that it is about: the one with
+ * the slowest interaction or the largest shift, else the first.
  */
 export async function watchVitals({ screenAt, add }: VitalsDeps): Promise<void> {
   const { onCLS, onFCP, onINP, onLCP, onTTFB } = await import(/* webpackChunkName: "vitals" */ "web-vitals");

@@ -3,8 +3,16 @@ import { openDB } from "idb";
 
 const { vault, uploads, rows } = keptOnDevice;
 
-/** Fills this device as the vault does: a record, uploads, the device key and, where `listed`, sealed rows. */
-export async function keepOnDevice(account: DeviceAccount, record: Readonly<Record<string, unknown>> | null, uploadIds: readonly string[] = [], listed = false): Promise<void> {
+/**
+ * Fills this device as the vault does: a record, uploads, the device key and, where `listed`,
+ * sealed rows.
+ */
+export async function keepOnDevice(
+  account: DeviceAccount,
+  record: Readonly<Record<string, unknown>> | null,
+  uploadIds: readonly string[] = [],
+  listed = false,
+): Promise<void> {
   const name = accountName(account);
   const ofVault = await openDB(vault.database, 1, {
     upgrade: (database) => {
@@ -13,7 +21,11 @@ export async function keepOnDevice(account: DeviceAccount, record: Readonly<Reco
     },
   });
   if (record !== null) await ofVault.put(vault.accounts, record, name);
-  await ofVault.put(vault.keys, await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]), vault.deviceKey);
+  await ofVault.put(
+    vault.keys,
+    await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]),
+    vault.deviceKey,
+  );
   ofVault.close();
   const ofUploads = await openDB(uploads.database, 1, {
     upgrade: (database) => {
@@ -35,7 +47,10 @@ export async function keepOnDevice(account: DeviceAccount, record: Readonly<Reco
 }
 
 /** Local storage of the origin, and what stands in it. */
-export function originStorage(): { readonly items: Map<string, string>; readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem"> } {
+export function originStorage(): {
+  readonly items: Map<string, string>;
+  readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem">;
+} {
   const items = new Map<string, string>();
   const storage = {
     getItem: (key: string) => items.get(key) ?? null,
@@ -69,7 +84,10 @@ export interface FakeFolder {
   readonly end: (file: string) => void;
 }
 
-/** The private files of this origin, as browsers have them: a file that is still open cannot be removed. */
+/**
+ * The private files of this origin, as browsers have them: a file that is still open cannot be
+ * removed.
+ */
 export function installPrivateFiles(): FakeFolder {
   const files = new Map<string, "closed" | "open">();
   const waiting = new Map<string, () => void>();
@@ -83,7 +101,10 @@ export function installPrivateFiles(): FakeFolder {
       return Promise.resolve();
     },
   };
-  const root = { getDirectoryHandle: (name: string) => (name === keptOnDevice.openedFolder ? Promise.resolve(folder) : Promise.reject(failed("NotFoundError"))) };
+  const root = {
+    getDirectoryHandle: (name: string) =>
+      name === keptOnDevice.openedFolder ? Promise.resolve(folder) : Promise.reject(failed("NotFoundError")),
+  };
   const request = async (name: string, { signal }: LockOptions, work: () => unknown) => {
     signal?.throwIfAborted();
     await new Promise<void>((resolve) => {
@@ -91,8 +112,12 @@ export function installPrivateFiles(): FakeFolder {
     });
     return work();
   };
-  // A navigator of this test's own: the one that was there is the process's, which runs other tests after it.
-  Object.defineProperty(globalThis, "navigator", { value: { storage: { getDirectory: () => Promise.resolve(root) }, locks: { request } }, configurable: true });
+  // A navigator of this test's own: the one that was there is the process's, which runs other tests
+  // after it.
+  Object.defineProperty(globalThis, "navigator", {
+    value: { storage: { getDirectory: () => Promise.resolve(root) }, locks: { request } },
+    configurable: true,
+  });
   return {
     files,
     end: (file) => {

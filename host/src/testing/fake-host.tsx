@@ -17,7 +17,15 @@ import type { VendorLook } from "../settings/vendor.ts";
 import { ScreenHistory } from "../telemetry/vitals.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
-export const claims = { sub: "01890a5d-ac96-7000-8000-000000000001", iss: "http://localhost:3000/api", aud: "relicario-portal", vid: "relicario", sid: "s", iat: 1, exp: 2 };
+export const claims = {
+  sub: "01890a5d-ac96-7000-8000-000000000001",
+  iss: "http://localhost:3000/api",
+  aud: "relicario-portal",
+  vid: "relicario",
+  sid: "s",
+  iat: 1,
+  exp: 2,
+};
 
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
@@ -108,15 +116,36 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       forgetDevice: calls.forgetDevice,
       wake: () => undefined,
       endedElsewhere: () => settings.endedElsewhere === true,
-      exchange: { getState: exchange.getState, subscribe: exchange.subscribe, renew: calls.renew, token: () => Promise.resolve("t"), start: () => undefined, clear: () => undefined },
+      exchange: {
+        getState: exchange.getState,
+        subscribe: exchange.subscribe,
+        renew: calls.renew,
+        token: () => Promise.resolve("t"),
+        start: () => undefined,
+        clear: () => undefined,
+      },
       publicHttp: http,
       onLock: () => () => undefined,
     } as Partial<Host["session"]> as Host["session"],
     http,
     reachability: { isDown: down.getState, subscribe: down.subscribe, watch: (each) => each },
-    loader: { load: calls.load, code: calls.load, page: () => Promise.reject(new PortalError("unknown")), prefetch: calls.prefetch },
-    vault: { get: () => Promise.reject(new PortalError("vault_unavailable")), onLocked: () => () => undefined, putAway: () => Promise.resolve(), stop: () => Promise.resolve() },
-    visitor: { get: () => Promise.reject(new PortalError("vault_unavailable")), arrive: () => undefined, close: () => undefined },
+    loader: {
+      load: calls.load,
+      code: calls.load,
+      page: () => Promise.reject(new PortalError("unknown")),
+      prefetch: calls.prefetch,
+    },
+    vault: {
+      get: () => Promise.reject(new PortalError("vault_unavailable")),
+      onLocked: () => () => undefined,
+      putAway: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+    },
+    visitor: {
+      get: () => Promise.reject(new PortalError("vault_unavailable")),
+      arrive: () => undefined,
+      close: () => undefined,
+    },
     vendor: { getState: vendor.getState, subscribe: vendor.subscribe, refresh: () => undefined },
     flags: createFeatureFlags(verified.deployment, sessionStorage),
     queryClient: createTestQueryClient(),
@@ -137,7 +166,17 @@ function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: Fa
       name,
       refused.includes(name) || unsigned.includes(name)
         ? { status: "refused", code: "remote_refused", manifest: unsigned.includes(name) ? null : manifest }
-        : { status: "verified", record: { v: 1, version: "0.3.1", release: `${name}-0.3.1-0123456789ab`, manifest, files: {}, federation: { id: name, name } } },
+        : {
+            status: "verified",
+            record: {
+              v: 1,
+              version: "0.3.1",
+              release: `${name}-0.3.1-0123456789ab`,
+              manifest,
+              files: {},
+              federation: { id: name, name },
+            },
+          },
     ]),
   );
   const whole: Partial<Deployment> = {
@@ -157,7 +196,11 @@ function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: Fa
 /** Whether the window is as small as a phone; jsdom has no layout. */
 export function windowIs({ mobile }: { readonly mobile: boolean }): void {
   window.matchMedia = (query: string) =>
-    ({ matches: mobile && query.includes("639.98"), addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;
+    ({
+      matches: mobile && query.includes("639.98"),
+      addEventListener: () => undefined,
+      removeEventListener: () => undefined,
+    }) as unknown as MediaQueryList;
   window.scrollTo = jest.fn() as typeof window.scrollTo;
   Object.defineProperty(performance, "getEntriesByType", { value: () => [], configurable: true });
 }

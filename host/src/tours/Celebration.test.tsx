@@ -40,7 +40,9 @@ describe("Celebration", () => {
 
   it("has 100 pieces in 7 colours, blue and grey, for 120 frames: two seconds at the library's 60 a second", async () => {
     await show();
-    expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }));
+    expect(fire).toHaveBeenCalledWith(
+      expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }),
+    );
     expect(new Set(celebration.colors).size).toBe(7);
     for (const color of celebration.colors) {
       const [red = 0, green = 0, blue = 0] = (color.slice(1).match(/../g) ?? []).map((hex) => Number.parseInt(hex, 16));
@@ -48,24 +50,28 @@ describe("Celebration", () => {
     }
   });
 
-  it.each([60, 120])("has its confetti in the air for two seconds, on a screen of %i frames a second", async (hertz) => {
-    await show();
-    const { create } = jest.requireActual<typeof confetti>("canvas-confetti");
-    const frames: FrameRequestCallback[] = [];
-    jest.spyOn(window, "requestAnimationFrame").mockImplementation((frame) => frames.push(frame));
-    const canvas = document.createElement("canvas");
-    const paper = new Proxy({}, { get: () => () => undefined, set: () => true });
-    canvas.getContext = (() => paper) as unknown as HTMLCanvasElement["getContext"];
-    const landed = jest.fn();
-    void create(canvas, { useWorker: false })(fire.mock.lastCall?.[0])?.then(landed);
-    let seconds = 0;
-    while (landed.mock.calls.length === 0 && seconds < 5) {
-      seconds += 1 / hertz;
-      for (const frame of frames.splice(0)) frame(1000 * hertz + 1000 * seconds); // the library remembers the last frame of all
-      await Promise.resolve();
-    }
-    expect(seconds).toBeCloseTo(2, 1);
-  });
+  it.each([60, 120])(
+    "has its confetti in the air for two seconds, on a screen of %i frames a second",
+    async (hertz) => {
+      await show();
+      const { create } = jest.requireActual<typeof confetti>("canvas-confetti");
+      const frames: FrameRequestCallback[] = [];
+      jest.spyOn(window, "requestAnimationFrame").mockImplementation((frame) => frames.push(frame));
+      const canvas = document.createElement("canvas");
+      const paper = new Proxy({}, { get: () => () => undefined, set: () => true });
+      canvas.getContext = (() => paper) as unknown as HTMLCanvasElement["getContext"];
+      const landed = jest.fn();
+      void create(canvas, { useWorker: false })(fire.mock.lastCall?.[0])?.then(landed);
+      let seconds = 0;
+      while (landed.mock.calls.length === 0 && seconds < 5) {
+        seconds += 1 / hertz;
+        // the library remembers the last frame of all
+        for (const frame of frames.splice(0)) frame(1000 * hertz + 1000 * seconds);
+        await Promise.resolve();
+      }
+      expect(seconds).toBeCloseTo(2, 1);
+    },
+  );
 
   it("ends its timer and its confetti when it is taken away", async () => {
     const { onEnd, app } = await show();

@@ -6,7 +6,10 @@ import { styled } from "styled-components";
 
 import { celebration } from "./look.ts";
 
-/** Shown for three seconds at the end of the first tour. Confetti for two; none for people who want no motion. */
+/**
+ * Shown for three seconds at the end of the first tour. Confetti for two; none for people who want
+ * no motion.
+ */
 export function Celebration({ onEnd }: { readonly onEnd: () => void }) {
   const { t } = useTranslation("joyride");
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -19,7 +22,14 @@ export function Celebration({ onEnd }: { readonly onEnd: () => void }) {
     if (canvas.current === null) return undefined;
     // A worker of the library's would need a blob script that the content security policy refuses.
     const fire = confetti.create(canvas.current, { resize: true, useWorker: false, disableForReducedMotion: true });
-    void fire({ particleCount: celebration.pieces, colors: [...celebration.colors], ticks: celebration.frames, spread: 100, startVelocity: 40, origin: { y: 0.7 } });
+    void fire({
+      particleCount: celebration.pieces,
+      colors: [...celebration.colors],
+      ticks: celebration.frames,
+      spread: 100,
+      startVelocity: 40,
+      origin: { y: 0.7 },
+    });
     const timer = setTimeout(() => {
       handleEnd.current();
     }, celebration.shownMilliseconds);

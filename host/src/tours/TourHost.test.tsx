@@ -16,11 +16,15 @@ import { createTourStorage, onboardingKey, toursSeenKey } from "./tour-storage.t
 import { TourHost } from "./TourHost.tsx";
 import { createTours, ToursProvider } from "./tours.ts";
 
-// jsdom draws no canvas. What the library is asked for is what counts here; that it draws is seen in a browser.
+// jsdom draws no canvas. What the library is asked for is what counts here; that it draws is seen
+// in a browser.
 const fire = jest.fn(() => Promise.resolve());
 const reset = jest.fn();
 const create = jest.fn((_canvas: HTMLCanvasElement, _options: object) => Object.assign(fire, { reset }));
-jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: (...args: Parameters<typeof create>) => create(...args) } }));
+jest.mock("canvas-confetti", () => ({
+  __esModule: true,
+  default: { create: (...args: Parameters<typeof create>) => create(...args) },
+}));
 
 interface Settings {
   readonly mobile?: boolean;
@@ -32,11 +36,20 @@ interface Settings {
   readonly language?: "en" | "es";
 }
 
-async function show({ mobile = false, path = "/home", signedIn = true, shell = true, tours: ofRemote = [], language = "en" }: Settings = {}) {
+async function show({
+  mobile = false,
+  path = "/home",
+  signedIn = true,
+  shell = true,
+  tours: ofRemote = [],
+  language = "en",
+}: Settings = {}) {
   windowIs({ mobile });
   const fake = fakeHost();
   const load = (name: RemoteName): Promise<LoadedModule> =>
-    name === "secrets" ? Promise.resolve({ name, routes: [], tours: ofRemote }) : Promise.reject(new PortalError("remote_unreachable"));
+    name === "secrets"
+      ? Promise.resolve({ name, routes: [], tours: ofRemote })
+      : Promise.reject(new PortalError("remote_unreachable"));
   const host = { ...fake.host, loader: { ...fake.host.loader, load } };
   const tours = createTours(createTourStorage(() => localStorage));
   const app = await renderApp(
@@ -65,7 +78,17 @@ beforeEach(() => {
 describe("the first visit on a wide screen", () => {
   it("is led through the frame from its first step to its last, and celebrated", async () => {
     const { tours } = await show();
-    for (const title of ["Home", "Secrets", "Shared with me", "Add secret", "Language", "Light or dark", "Log out", "The screen", "Help"]) {
+    for (const title of [
+      "Home",
+      "Secrets",
+      "Shared with me",
+      "Add secret",
+      "Language",
+      "Light or dark",
+      "Log out",
+      "The screen",
+      "Help",
+    ]) {
       const step = await tooltip(title);
       const next = within(step).getByRole("button", { name: /^(Next|Done)$/ });
       await waitFor(() => {
@@ -75,8 +98,13 @@ describe("the first visit on a wide screen", () => {
     }
     expect(await screen.findByText("You know your way around.")).toBeInTheDocument();
     expect(localStorage.getItem(onboardingKey)).toBe("true");
-    expect(create).toHaveBeenCalledWith(expect.any(HTMLCanvasElement), expect.objectContaining({ useWorker: false, disableForReducedMotion: true }));
-    expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }));
+    expect(create).toHaveBeenCalledWith(
+      expect.any(HTMLCanvasElement),
+      expect.objectContaining({ useWorker: false, disableForReducedMotion: true }),
+    );
+    expect(fire).toHaveBeenCalledWith(
+      expect.objectContaining({ particleCount: 100, ticks: 120, colors: [...celebration.colors] }),
+    );
     expect(new Set(celebration.colors).size).toBe(7);
     await waitFor(() => {
       expect(tours.getState()).toEqual({ status: "idle" });
@@ -149,7 +177,13 @@ describe("the first visit on a wide screen", () => {
 });
 
 describe("the tours of screens", () => {
-  const list: Tour = { name: "list", path: "/secrets", steps: [{ target: "layout-secrets", titleKey: "joyride:layout.secrets_title", bodyKey: "joyride:layout.secrets_body" }] };
+  const list: Tour = {
+    name: "list",
+    path: "/secrets",
+    steps: [
+      { target: "layout-secrets", titleKey: "joyride:layout.secrets_title", bodyKey: "joyride:layout.secrets_body" },
+    ],
+  };
 
   it("run when their screen is first shown, without a celebration, and not again", async () => {
     localStorage.setItem(onboardingKey, "true");
@@ -166,15 +200,22 @@ describe("the tours of screens", () => {
     expect(again.tours.getState()).toEqual({ status: "idle" });
   });
 
-  it.each(["/shared/abc", "/p-shared/abc"])("run on the pages of links too, once onboarding is over (%s)", async (path) => {
-    const ofLink = { ...list, path: path.replace("abc", ":shareId"), steps: [{ ...list.steps[0], target: "home-create" }] } as Tour;
-    const before = await show({ path, tours: [ofLink] });
-    expect(before.tours.getState()).toEqual({ status: "idle" });
-    before.app.unmount();
-    localStorage.setItem(onboardingKey, "true");
-    await show({ path, tours: [ofLink] });
-    expect(await tooltip("Secrets")).toBeInTheDocument();
-  });
+  it.each(["/shared/abc", "/p-shared/abc"])(
+    "run on the pages of links too, once onboarding is over (%s)",
+    async (path) => {
+      const ofLink = {
+        ...list,
+        path: path.replace("abc", ":shareId"),
+        steps: [{ ...list.steps[0], target: "home-create" }],
+      } as Tour;
+      const before = await show({ path, tours: [ofLink] });
+      expect(before.tours.getState()).toEqual({ status: "idle" });
+      before.app.unmount();
+      localStorage.setItem(onboardingKey, "true");
+      await show({ path, tours: [ofLink] });
+      expect(await tooltip("Secrets")).toBeInTheDocument();
+    },
+  );
 
   it("leave out what the screen does not show", async () => {
     localStorage.setItem(onboardingKey, "true");
@@ -234,7 +275,11 @@ describe("targets", () => {
 });
 
 describe("a screen without navigation", () => {
-  const tour: Tour = { name: "secrets/picture", path: "/provide-image", steps: [{ target: "home-create", titleKey: "joyride:home.create_title", bodyKey: "joyride:home.create_body" }] };
+  const tour: Tour = {
+    name: "secrets/picture",
+    path: "/provide-image",
+    steps: [{ target: "home-create", titleKey: "joyride:home.create_title", bodyKey: "joyride:home.create_body" }],
+  };
 
   it("has its tour, once the first one was seen", async () => {
     localStorage.setItem(onboardingKey, "true");

@@ -37,12 +37,17 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
     if (waiting === null) return undefined;
     const [first] = waiting.steps;
     if (first === undefined) return undefined;
-    return whenSettled(document.body, () => findTarget(document, first.target), () => {
-      tours.dispatch({ type: "started" });
-    });
+    return whenSettled(
+      document.body,
+      () => findTarget(document, first.target),
+      () => {
+        tours.dispatch({ type: "started" });
+      },
+    );
   }, [waiting, tours]);
 
-  // Code that does not load, such as on a device that went offline, is not reported: the tour is offered at the next visit.
+  // Code that does not load, such as on a device that went offline, is not reported: the tour is
+  // offered at the next visit.
   const giveUp = () => {
     tours.dispatch({ type: "stopped" });
     endIntro("later");
@@ -60,7 +65,9 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
             }}
           />
         )}
-        {(state.status === "running" || state.status === "paused") && <Running tour={state.tour} running={state.status === "running"} />}
+        {(state.status === "running" || state.status === "paused") && (
+          <Running tour={state.tour} running={state.status === "running"} />
+        )}
         {tour !== null && (state.status === "skipped" || state.status === "finished") && <Ended tour={tour} />}
       </Suspense>
     </ErrorBoundary>
@@ -70,7 +77,18 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
 function Running({ tour, running }: { readonly tour: Tour; readonly running: boolean }) {
   const { dispatch } = useTours();
   const [steps] = useState(() => presentSteps(document, tour));
-  return <TourRunner steps={steps} running={running} onSkip={() => { dispatch({ type: "skipped" }); }} onFinish={() => { dispatch({ type: "finished" }); }} />;
+  return (
+    <TourRunner
+      steps={steps}
+      running={running}
+      onSkip={() => {
+        dispatch({ type: "skipped" });
+      }}
+      onFinish={() => {
+        dispatch({ type: "finished" });
+      }}
+    />
+  );
 }
 
 function Ended({ tour }: { readonly tour: Tour }) {
@@ -85,8 +103,14 @@ function Ended({ tour }: { readonly tour: Tour }) {
   return celebrated ? <Celebration onEnd={rest} /> : null;
 }
 
-/** Offers the slides (phones) or the tour of the frame on a first visit, and the tour of a screen on the first visit of that screen. */
-function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro: boolean; readonly endIntro: (how: "skipped" | "finished" | "later") => void } {
+/**
+ * Offers the slides (phones) or the tour of the frame on a first visit, and the tour of a screen on
+ * the first visit of that screen.
+ */
+function useOffers({ signedIn, shell, remote }: TourHostProps): {
+  readonly intro: boolean;
+  readonly endIntro: (how: "skipped" | "finished" | "later") => void;
+} {
   const { dispatch, memory } = useTours();
   const { loader } = useHost();
   const { pathname } = useLocation();
@@ -98,7 +122,8 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   useEffect(() => {
     if (!signedIn) return undefined;
     if (!memory.onboarded()) {
-      if (shell && !mobile && mayBegin({ onboarded: false, signedIn, pathname })) dispatch({ type: "offered", tour: frameTour(mobile) });
+      if (shell && !mobile && mayBegin({ onboarded: false, signedIn, pathname }))
+        dispatch({ type: "offered", tour: frameTour(mobile) });
       return undefined; // the tours of screens come after the first one
     }
     let gone = false;
@@ -128,7 +153,9 @@ function useOffers({ signedIn, shell, remote }: TourHostProps): { readonly intro
   return { intro, endIntro };
 }
 
-/** Pauses a tour during a confirmation dialog and on other screens, and ends it with the session. */
+/**
+ * Pauses a tour during a confirmation dialog and on other screens, and ends it with the session.
+ */
 function useInterruptions(signedIn: boolean): void {
   const { dispatch, getState } = useTours();
   const { confirms } = useHost();
@@ -142,7 +169,9 @@ function useInterruptions(signedIn: boolean): void {
   useEffect(() => {
     const state = getState();
     if (state.status !== "running" && state.status !== "paused") return;
-    const here = isFirstTour(state.tour) ? mayRun({ signedIn, pathname }) : matchPath(state.tour.path, pathname) !== null;
+    const here = isFirstTour(state.tour)
+      ? mayRun({ signedIn, pathname })
+      : matchPath(state.tour.path, pathname) !== null;
     dispatch({ type: here && !asking ? "resumed" : "interrupted" });
   }, [asking, pathname, signedIn, dispatch, getState]);
 }

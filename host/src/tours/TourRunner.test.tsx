@@ -6,16 +6,21 @@ import { EVENTS, type Props } from "react-joyride";
 import { layoutTour } from "./host-tours.ts";
 import { TourRunner } from "./TourRunner.tsx";
 
-// jsdom has no layout, so what the library is told is what can be seen; e2e/specs/first-visit.spec.ts measures what it draws.
+// jsdom has no layout, so what the library is told is what can be seen;
+// e2e/specs/first-visit.spec.ts measures what it draws.
 const told = jest.fn((_props: Props): ReactNode => null);
-jest.mock("react-joyride", () => ({ ...jest.requireActual<object>("react-joyride"), Joyride: (props: Props) => told(props) }));
+jest.mock("react-joyride", () => ({
+  ...jest.requireActual<object>("react-joyride"),
+  Joyride: (props: Props) => told(props),
+}));
 
 it("TourRunner tells the library the specification's numbers, and gives no step others", async () => {
   await renderApp(<TourRunner steps={layoutTour.steps} running onSkip={jest.fn()} onFinish={jest.fn()} />);
   const props = told.mock.lastCall?.[0];
   expect(props?.options).toMatchObject({ scrollOffset: 20, scrollDuration: 300, spotlightPadding: 10, width: 380 });
   expect(props?.steps).toHaveLength(9);
-  for (const step of props?.steps ?? []) expect(Object.keys(step).toSorted()).toEqual(["content", "isFixed", "placement", "target", "title"]);
+  for (const step of props?.steps ?? [])
+    expect(Object.keys(step).toSorted()).toEqual(["content", "isFixed", "placement", "target", "title"]);
   expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
 });
 
@@ -26,12 +31,20 @@ it.each([
   ["mobile-menu", true],
   ["home-create", false],
 ])("TourRunner says of %s whether it stays in sight while the page scrolls: %p", async (target, inSight) => {
-  await renderApp(<TourRunner steps={[{ target, titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]} running onSkip={jest.fn()} onFinish={jest.fn()} />);
+  await renderApp(
+    <TourRunner
+      steps={[{ target, titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]}
+      running
+      onSkip={jest.fn()}
+      onFinish={jest.fn()}
+    />,
+  );
   expect(told.mock.lastCall?.[0].steps[0]?.isFixed).toBe(inSight);
 });
 
 it("TourRunner has the library scroll to what lies below, leaving 20 px above its light, within 300 ms", async () => {
-  Object.defineProperty(document.documentElement, "scrollHeight", { value: 5000, configurable: true }); // jsdom lays nothing out
+  // jsdom lays nothing out
+  Object.defineProperty(document.documentElement, "scrollHeight", { value: 5000, configurable: true });
   const target = document.createElement("div");
   target.dataset["tour"] = "home-create";
   target.getBoundingClientRect = () => new DOMRect(0, 2000 - document.documentElement.scrollTop, 100, 40);
@@ -48,12 +61,21 @@ it("TourRunner has the library scroll to what lies below, leaving 20 px above it
     />
   ));
   try {
-    const app = await renderApp(<TourRunner steps={[{ target: "home-create", titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]} running onSkip={jest.fn()} onFinish={jest.fn()} />);
+    const app = await renderApp(
+      <TourRunner
+        steps={[{ target: "home-create", titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]}
+        running
+        onSkip={jest.fn()}
+        onFinish={jest.fn()}
+      />,
+    );
     await screen.findByRole("dialog");
     await waitFor(() => {
       expect(document.documentElement.scrollTop).toBe(1970);
     });
-    expect(scrolled.mock.calls).toEqual([[expect.objectContaining({ initial: 0, target: 2000 - 20 - 10, duration: 300 })]]);
+    expect(scrolled.mock.calls).toEqual([
+      [expect.objectContaining({ initial: 0, target: 2000 - 20 - 10, duration: 300 })],
+    ]);
     app.unmount();
   } finally {
     told.mockImplementation(() => null);

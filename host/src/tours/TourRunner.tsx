@@ -31,15 +31,13 @@ export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps
     <Joyride
       continuous
       run={running}
-      steps={steps.map(
-        ({ target, titleKey, bodyKey }): Step => ({
-          target: targetSelector(target),
-          title: t(titleKey),
-          content: t(bodyKey),
-          placement: target === "layout-main" ? "center" : "auto",
-          isFixed: isInFrame(target), // otherwise the library scrolls the page for an element that is always visible
-        }),
-      )}
+      steps={steps.map(({ target, titleKey, bodyKey }): Step => ({
+        target: targetSelector(target),
+        title: t(titleKey),
+        content: t(bodyKey),
+        placement: target === "layout-main" ? "center" : "auto",
+        isFixed: isInFrame(target), // otherwise the library scrolls the page for an element that is always visible
+      }))}
       nonce={styleNonce()}
       onEvent={handleEvent}
       tooltipComponent={Tooltip}
@@ -71,7 +69,11 @@ function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: Tool
             {t("joyride:back_action")}
           </Button>
         )}
-        <Button size="small" onClick={() => controls.next()} data-action="primary" /* the library puts the focus here */>
+        <Button
+          size="small"
+          onClick={() => controls.next()}
+          data-action="primary" /* the library puts the focus here */
+        >
           {t(isLastStep ? "joyride:finish_action" : "joyride:next_action")}
         </Button>
       </Foot>
@@ -93,7 +95,9 @@ const Sheet = styled.div`
   background: ${s("surfaceRaised")};
   color: ${s("text")};
   box-shadow: ${s("shadowRaised")};
-  & > p { color: ${s("textMuted")}; }
+  & > p {
+    color: ${s("textMuted")};
+  }
 `;
 
 const Title = styled.h2`

@@ -1,8 +1,15 @@
 import type { Tour } from "./machine.ts";
 
-/** Steps of the host's own tours: the target, and the place of their texts in the namespace `joyride`. */
+/**
+ * Steps of the host's own tours: the target, and the place of their texts in the namespace
+ * `joyride`.
+ */
 function steps(group: string, targets: readonly string[]): Tour["steps"] {
-  return targets.map((target) => ({ target, titleKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_title`, bodyKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_body` }));
+  return targets.map((target) => ({
+    target,
+    titleKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_title`,
+    bodyKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_body`,
+  }));
 }
 
 /** The tour of the frame on wide screens (specification, section 2). */
@@ -12,7 +19,9 @@ export const layoutTour: Tour = {
   titleKey: "joyride:layout.title",
   steps: steps(
     "layout",
-    ["home", "secrets", "received", "add", "language", "theme", "logout", "main", "help"].map((name) => `layout-${name}`),
+    ["home", "secrets", "received", "add", "language", "theme", "logout", "main", "help"].map(
+      (name) => `layout-${name}`,
+    ),
   ),
 };
 

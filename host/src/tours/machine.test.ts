@@ -1,13 +1,28 @@
 import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 
-const tour: Tour = { name: "layout", path: "/home", steps: [{ target: "layout-home", titleKey: "a:b", bodyKey: "a:c" }] };
+const tour: Tour = {
+  name: "layout",
+  path: "/home",
+  steps: [{ target: "layout-home", titleKey: "a:b", bodyKey: "a:c" }],
+};
 const other: Tour = { ...tour, name: "other" };
 
-const states = { idle: initialTour, ...Object.fromEntries((["ready", "running", "paused", "skipped", "finished"] as const).map((status) => [status, { status, tour }])) } as Record<
-  TourState["status"],
-  TourState
->;
-const events: readonly TourEvent["type"][] = ["offered", "started", "interrupted", "resumed", "skipped", "finished", "rested", "stopped"];
+const states = {
+  idle: initialTour,
+  ...Object.fromEntries(
+    (["ready", "running", "paused", "skipped", "finished"] as const).map((status) => [status, { status, tour }]),
+  ),
+} as Record<TourState["status"], TourState>;
+const events: readonly TourEvent["type"][] = [
+  "offered",
+  "started",
+  "interrupted",
+  "resumed",
+  "skipped",
+  "finished",
+  "rested",
+  "stopped",
+];
 
 /** Every transition; all others leave the state as it is. */
 const transitions: Readonly<Record<TourState["status"], Partial<Record<TourEvent["type"], TourState["status"]>>>> = {
@@ -21,13 +36,22 @@ const transitions: Readonly<Record<TourState["status"], Partial<Record<TourEvent
 
 describe("nextTour", () => {
   for (const from of Object.values(states)) {
-    it.each(events.map((type) => [type, transitions[from.status][type] ?? from.status]))(`goes from ${from.status} by %s to %s`, (type, to) => {
-      expect(nextTour(from, type === "offered" ? { type, tour } : { type }).status).toBe(to);
-    });
+    it.each(events.map((type) => [type, transitions[from.status][type] ?? from.status]))(
+      `goes from ${from.status} by %s to %s`,
+      (type, to) => {
+        expect(nextTour(from, type === "offered" ? { type, tour } : { type }).status).toBe(to);
+      },
+    );
   }
 
   it("does not let a second tour push a running one away", () => {
-    expect(nextTour({ status: "running", tour }, { type: "offered", tour: other })).toEqual({ status: "running", tour });
-    expect(nextTour({ status: "ready", tour }, { type: "offered", tour: other })).toEqual({ status: "ready", tour: other });
+    expect(nextTour({ status: "running", tour }, { type: "offered", tour: other })).toEqual({
+      status: "running",
+      tour,
+    });
+    expect(nextTour({ status: "ready", tour }, { type: "offered", tour: other })).toEqual({
+      status: "ready",
+      tour: other,
+    });
   });
 });

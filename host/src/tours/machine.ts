@@ -3,7 +3,9 @@ import type { RemoteTour } from "@relicario/shared/contract";
 /** A guided tour, of the host or of a remote. */
 export type Tour = RemoteTour;
 
-/** State of a guided tour (specification, section 4). `ready`: it waits for its screen to be drawn. */
+/**
+ * State of a guided tour (specification, section 4). `ready`: it waits for its screen to be drawn.
+ */
 export type TourState =
   | { readonly status: "idle" }
   | { readonly status: "ready" | "running" | "paused" | "skipped" | "finished"; readonly tour: Tour };
@@ -36,7 +38,9 @@ export function nextTour(state: TourState, event: TourEvent): TourState {
     case "resumed":
       return state.status === "paused" ? { ...state, status: "running" } : state;
     case "skipped":
-      return state.status === "ready" || state.status === "running" || state.status === "paused" ? { ...state, status: "skipped" } : state;
+      return state.status === "ready" || state.status === "running" || state.status === "paused"
+        ? { ...state, status: "skipped" }
+        : state;
     case "finished":
       return state.status === "running" ? { ...state, status: "finished" } : state;
     case "rested":

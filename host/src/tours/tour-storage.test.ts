@@ -31,7 +31,10 @@ describe("createTourStorage", () => {
     expect(memory.seen("anything")).toBe(false);
   });
 
-  it.each([["not JSON", "{"], ["something else", '{"a":1}']])("starts anew when storage holds %s", (_, kept) => {
+  it.each([
+    ["not JSON", "{"],
+    ["something else", '{"a":1}'],
+  ])("starts anew when storage holds %s", (_, kept) => {
     localStorage.setItem(toursSeenKey, kept);
     expect(createTourStorage(() => localStorage).seen("list")).toBe(false);
   });

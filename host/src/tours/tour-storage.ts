@@ -3,12 +3,18 @@ import { z } from "zod";
 /** Local storage: the first tour was finished or skipped (specification, section 3). */
 export const onboardingKey = "onboarding";
 
-/** Local storage: names of the tours of screens that were shown, or `all` once the person skipped one. */
+/**
+ * Local storage: names of the tours of screens that were shown, or `all` once the person skipped
+ * one.
+ */
 export const toursSeenKey = "toursSeen";
 
 const Seen = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
 
-/** What this browser stores about onboarding and tours. Where storage is forbidden nothing is stored, and tours are offered again. */
+/**
+ * What this browser stores about onboarding and tours. Where storage is forbidden nothing is
+ * stored, and tours are offered again.
+ */
 export interface TourStorage {
   readonly onboarded: () => boolean;
   readonly setOnboarded: () => void;
@@ -20,7 +26,10 @@ export interface TourStorage {
   readonly forget: (name: string) => void;
 }
 
-/** @param storage called for each access, because a browser that forbids storage throws on reading `localStorage` */
+/**
+ * @param storage called for each access, because a browser that forbids storage throws on reading
+ *   `localStorage`
+ */
 export function createTourStorage(storage: () => Storage): TourStorage {
   const read = (key: string): string | null => {
     try {

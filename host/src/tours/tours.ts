@@ -40,12 +40,21 @@ export function isFirstTour({ name }: Tour): boolean {
   return name === layoutTour.name || name === mobileTour.name;
 }
 
-/** The rule of the specification, section 4: not when the flag is set, nobody is signed in, or the path contains "shared". */
-export function mayBegin(visitor: { readonly onboarded: boolean; readonly signedIn: boolean; readonly pathname: string }): boolean {
+/**
+ * The rule of the specification, section 4: not when the flag is set, nobody is signed in, or the
+ * path contains "shared".
+ */
+export function mayBegin(visitor: {
+  readonly onboarded: boolean;
+  readonly signedIn: boolean;
+  readonly pathname: string;
+}): boolean {
   return !visitor.onboarded && mayRun(visitor);
 }
 
-/** Whether the tour of a first visit may run here. Those of screens run wherever their screen is. */
+/**
+ * Whether the tour of a first visit may run here. Those of screens run wherever their screen is.
+ */
 export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
   return signedIn && !pathname.includes("shared");
 }
@@ -65,4 +74,3 @@ export const ToursProvider = ToursContext.Provider;
 export function useTours(): Tours {
   return useContext(ToursContext);
 }
-

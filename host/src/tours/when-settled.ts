@@ -1,7 +1,10 @@
 /** How long the page must be unchanged before a screen counts as drawn, in milliseconds. */
 const quietMilliseconds = 300;
 
-/** Calls back once `find` finds an element, nothing has `aria-busy`, and the page has not changed for a while. Returns its undo. */
+/**
+ * Calls back once `find` finds an element, nothing has `aria-busy`, and the page has not changed
+ * for a while. Returns its undo.
+ */
 export function whenSettled(root: HTMLElement, find: () => Element | null, onSettled: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const look = () => {

@@ -9,12 +9,16 @@ import type { z } from "zod";
 
 import { useHost } from "../host-context.ts";
 
-/** What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used once. */
+/**
+ * What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used
+ * once.
+ */
 type EmailLink = z.infer<typeof ValidateContactEmail>;
 
 /**
- * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before the button is pressed, so
- * that programs which open links in advance do not use it up. The link is removed from the address bar and the history at once.
+ * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before
+ * the button is pressed, so that programs which open links in advance do not use it up. The link is
+ * removed from the address bar and the history at once.
  */
 export default function ValidateEmailPage() {
   const { t } = useTranslation("header");
@@ -51,7 +55,10 @@ function Confirm({ link }: { readonly link: EmailLink }) {
   const { http } = useHost();
   const queries = useQueryClient();
   const confirm = useMutation({
-    mutationFn: () => http.request("GET", "/user/validate-contact-email", ContactEmailValidated, { query: { value: link.value, nonce: link.nonce } }),
+    mutationFn: () =>
+      http.request("GET", "/user/validate-contact-email", ContactEmailValidated, {
+        query: { value: link.value, nonce: link.nonce },
+      }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["user"] }),
   });
 
@@ -93,7 +100,10 @@ function ToProfile() {
   );
 }
 
-/** The link was used, replaced by a newer one, is older than a day, or was never ours: the service does not say which. */
+/**
+ * The link was used, replaced by a newer one, is older than a day, or was never ours: the service
+ * does not say which.
+ */
 function isSpent(error: unknown): boolean {
   if (isPortalError(error, "not_found", "validation_error")) return true;
   return isPortalError(error) && error.cause instanceof HttpError && error.cause.status === 410;

@@ -11,7 +11,11 @@ const nonce = "abcdefghijklmnopqrstuA";
 const address = `/validate-email#value=alba%40example.org&nonce=${nonce}`;
 const call = "GET /user/validate-contact-email";
 
-const show = async (path = address, http: FakeHttp = createFakeHttp({ [call]: () => ({ valid: true }) }), language: "en" | "es" = "en") => {
+const show = async (
+  path = address,
+  http: FakeHttp = createFakeHttp({ [call]: () => ({ valid: true }) }),
+  language: "en" | "es" = "en",
+) => {
   const { host } = fakeHost({ http });
   const app = await renderApp(
     <HostContext value={host}>
@@ -35,12 +39,17 @@ describe("parseEmailLink", () => {
     expect(parseEmailLink(`#value=a%2Bb%40example.org&nonce=${nonce}`)).toEqual({ value: "a+b@example.org", nonce });
   });
 
-  it.each(["", "#", "#value=a%40example.org", `#nonce=${nonce}`, `#value=nobody&nonce=${nonce}`, "#value=a%40example.org&nonce=short", "#value=a%40example.org&nonce=<script>alert(1)</script>"])(
-    "is nothing for %s",
-    (hash) => {
-      expect(parseEmailLink(hash)).toBeNull();
-    },
-  );
+  it.each([
+    "",
+    "#",
+    "#value=a%40example.org",
+    `#nonce=${nonce}`,
+    `#value=nobody&nonce=${nonce}`,
+    "#value=a%40example.org&nonce=short",
+    "#value=a%40example.org&nonce=<script>alert(1)</script>",
+  ])("is nothing for %s", (hash) => {
+    expect(parseEmailLink(hash)).toBeNull();
+  });
 });
 
 describe("ValidateEmailPage", () => {
@@ -51,12 +60,19 @@ describe("ValidateEmailPage", () => {
     expect(window.location.hash).toBe("");
     await press();
     expect(await screen.findByText("From now on Relicario can write to alba@example.org.")).toBeVisible();
-    expect(http.calls).toMatchObject([{ method: "GET", path: "/user/validate-contact-email", query: { value: "alba@example.org", nonce } }]);
+    expect(http.calls).toMatchObject([
+      { method: "GET", path: "/user/validate-contact-email", query: { value: "alba@example.org", nonce } },
+    ]);
   });
 
   it.each([
     ["404", new PortalError("not_found")],
-    ["410", new PortalError("unknown", { cause: new HttpError({ status: 410, statusText: "Gone", path: "/", requestId: null, problem: null }) })],
+    [
+      "410",
+      new PortalError("unknown", {
+        cause: new HttpError({ status: 410, statusText: "Gone", path: "/", requestId: null, problem: null }),
+      }),
+    ],
     ["422", new PortalError("validation_error")],
   ])("says that the link no longer works at %s, and where to get another", async (_status, error) => {
     await show(address, failing(error));

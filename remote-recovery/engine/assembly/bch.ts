@@ -29,8 +29,9 @@ export function syndromeOf(word: usize, out: usize): void {
 }
 
 /**
- * Looks for the at most 68 errors whose syndrome DIFFERENCE holds, and leaves them as bits in ERRORS. Their number, or −1
- * when there are none such: the locator is too long, has other than that many roots, or the errors have another syndrome.
+ * Looks for the at most 68 errors whose syndrome DIFFERENCE holds, and leaves them as bits in
+ * ERRORS. Their number, or −1 when there are none such: the locator is too long, has other than
+ * that many roots, or the errors have another syndrome.
  */
 export function decodeDifference(): i32 {
   memory.fill(ERRORS, 0, 256);

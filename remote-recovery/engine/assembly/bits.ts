@@ -21,7 +21,9 @@ export function coefficientOf(table: usize, bucket: i32, member: i32): f64 {
   return load<f64>(COEFFICIENTS + (<usize>load<u16>(table + (<usize>bucket << 2) + (<usize>member << 1)) << 3));
 }
 
-/** Choice bits of COEFFICIENTS: 1 where the second member is strictly larger in magnitude (step 9). */
+/**
+ * Choice bits of COEFFICIENTS: 1 where the second member is strictly larger in magnitude (step 9).
+ */
 export function choiceBits(out: usize): void {
   memory.fill(out, 0, CHOICE_BYTES);
   for (let i = 0; i < BUCKET_COUNT; i++) {
@@ -30,8 +32,9 @@ export function choiceBits(out: usize): void {
 }
 
 /**
- * Secret bits of COEFFICIENTS under choice bits: 1 where the chosen coefficient times (−1)^(a·u + b·v) is negative, u and
- * v being the enrolled position. With `transposed`, the coefficient is read at [u][v].
+ * Secret bits of COEFFICIENTS under choice bits: 1 where the chosen coefficient times (−1)^(a·u +
+ * b·v) is negative, u and v being the enrolled position. With `transposed`, the coefficient is read
+ * at [u][v].
  */
 export function secretBits(choice: usize, transposed: bool, a: i32, b: i32, out: usize): void {
   memory.fill(out, 0, CHOICE_BYTES);
@@ -47,7 +50,10 @@ export function secretBits(choice: usize, transposed: bool, a: i32, b: i32, out:
   }
 }
 
-/** How well choice bits fit COEFFICIENTS: mean over the buckets of (2·|chosen| − Σ) / (Σ + 1e-9), −1 … 1. */
+/**
+ * How well choice bits fit COEFFICIENTS: mean over the buckets of (2·|chosen| − Σ) / (Σ + 1e-9), −1
+ * … 1.
+ */
 export function beacon(choice: usize, transposed: bool): f64 {
   return beaconIn(transposed ? TRANSPOSED_AT : AT, choice);
 }

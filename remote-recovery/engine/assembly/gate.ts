@@ -1,10 +1,29 @@
-/** What the quality gate measures on GRID and COEFFICIENTS of the enrolment window. The thresholds stand in the face. */
-import { AT, BAND, BUCKET_COUNT, CELLS, COEFFICIENTS, CORNERS, DCT, DCT_ACROSS, GRID, HALF, OUT_MEASURES, ROWS } from "./memory";
+/**
+ * What the quality gate measures on GRID and COEFFICIENTS of the enrolment window. The thresholds
+ * stand in the face.
+ */
+import {
+  AT,
+  BAND,
+  BUCKET_COUNT,
+  CELLS,
+  COEFFICIENTS,
+  CORNERS,
+  DCT,
+  DCT_ACROSS,
+  GRID,
+  HALF,
+  OUT_MEASURES,
+  ROWS,
+} from "./memory";
 import { coefficientOf } from "./bits";
 import { product } from "./product";
 import { BUCKETS } from "./tables";
 
-/** Writes coverage, spread, median, tenth, peak, slope, estimate. GRID and COEFFICIENTS must be there. */
+/**
+ * Writes coverage, spread, median, tenth, peak, slope, estimate. GRID and COEFFICIENTS must be
+ * there.
+ */
 export function measure(): void {
   memory.fill(OUT_MEASURES, 0, 56);
   const coverage = <f64>texturedCells() / 256.0;
@@ -12,7 +31,7 @@ export function measure(): void {
 
   // The larger magnitude of each bucket, sorted, in the scratch area.
   const winners = CORNERS;
-  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(winners + (<usize>i << 3), winner(i));
+  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(winners + ((<usize>i) << 3), winner(i));
   sortNumbers(winners, BUCKET_COUNT);
   store<f64>(OUT_MEASURES, percentile(winners, 0.5), 16);
   store<f64>(OUT_MEASURES, percentile(winners, 0.1), 24);
@@ -21,7 +40,7 @@ export function measure(): void {
   let squares = 0.0;
   let fourths = 0.0;
   for (let i = 0; i < CELLS * CELLS; i++) {
-    const value = load<f64>(BAND + (<usize>i << 3));
+    const value = load<f64>(BAND + ((<usize>i) << 3));
     const square = value * value;
     squares += square;
     fourths += square * square;
@@ -35,24 +54,30 @@ export function measure(): void {
   store<f64>(OUT_MEASURES, spread, 8);
   store<f64>(OUT_MEASURES, peak, 32);
   store<f64>(OUT_MEASURES, slope, 40);
-  store<f64>(OUT_MEASURES, 1.357 + 0.197 * coverage - 0.038 * Math.log(spread + 1.0) - 0.156 * Math.log(peak) + 0.289 * slope, 48);
+  store<f64>(
+    OUT_MEASURES,
+    1.357 + 0.197 * coverage - 0.038 * Math.log(spread + 1.0) - 0.156 * Math.log(peak) + 0.289 * slope,
+    48,
+  );
 }
 
 function winner(bucket: i32): f64 {
   return max(abs(coefficientOf(AT, bucket, 0)), abs(coefficientOf(AT, bucket, 1)));
 }
 
-/** Of the 256 blocks of 8 × 8 cells, those with a population standard deviation above 3 grey levels. */
+/**
+ * Of the 256 blocks of 8 × 8 cells, those with a population standard deviation above 3 grey levels.
+ */
 function texturedCells(): i32 {
   let count = 0;
   for (let block = 0; block < 256; block++) {
-    const corner = GRID + (<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8) << 3);
+    const corner = GRID + ((<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8)) << 3);
     let sum = 0.0;
-    for (let i = 0; i < 64; i++) sum += load<f64>(corner + (<usize>((i >> 3) * CELLS + (i & 7)) << 3));
+    for (let i = 0; i < 64; i++) sum += load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3));
     const mean = sum / 64.0;
     let squares = 0.0;
     for (let i = 0; i < 64; i++) {
-      const off = load<f64>(corner + (<usize>((i >> 3) * CELLS + (i & 7)) << 3)) - mean;
+      const off = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3)) - mean;
       squares += off * off;
     }
     if (Math.sqrt(squares / 64.0) > 3.0) count++;
@@ -66,7 +91,7 @@ function bandPass(): void {
   for (let v = 0; v < ROWS; v++) {
     for (let u = 0; u < ROWS; u++) {
       const r2 = u * u + v * v;
-      const at = <usize>(v * ROWS + u) << 3;
+      const at = (<usize>(v * ROWS + u)) << 3;
       store<f64>(kept + at, r2 >= 25 && r2 <= 5476 ? load<f64>(COEFFICIENTS + at) : 0.0);
     }
   }
@@ -79,10 +104,10 @@ function participation(): f64 {
   let sum = 0.0;
   let squares = 0.0;
   for (let block = 0; block < 256; block++) {
-    const corner = BAND + (<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8) << 3);
+    const corner = BAND + ((<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8)) << 3);
     let energy = 0.0;
     for (let i = 0; i < 64; i++) {
-      const value = load<f64>(corner + (<usize>((i >> 3) * CELLS + (i & 7)) << 3));
+      const value = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3));
       energy += value * value;
     }
     sum += energy;
@@ -107,8 +132,8 @@ function spectralSlope(): f64 {
 }
 
 function logRadius(bucket: i32): f64 {
-  const v = <f64>load<u8>(BUCKETS + (<usize>bucket << 2));
-  const u = <f64>load<u8>(BUCKETS + (<usize>bucket << 2), 1);
+  const v = <f64>load<u8>(BUCKETS + ((<usize>bucket) << 2));
+  const u = <f64>load<u8>(BUCKETS + ((<usize>bucket) << 2), 1);
   return Math.log(Math.sqrt(u * u + v * v));
 }
 
@@ -116,8 +141,8 @@ function logRadius(bucket: i32): f64 {
 function percentile(sorted: usize, share: f64): f64 {
   const place = share * <f64>(BUCKET_COUNT - 1);
   const whole = <i32>place;
-  const low = load<f64>(sorted + (<usize>whole << 3));
-  const high = load<f64>(sorted + (<usize>min(whole + 1, BUCKET_COUNT - 1) << 3));
+  const low = load<f64>(sorted + ((<usize>whole) << 3));
+  const high = load<f64>(sorted + ((<usize>min(whole + 1, BUCKET_COUNT - 1)) << 3));
   return low + (high - low) * (place - <f64>whole);
 }
 
@@ -126,23 +151,24 @@ function sortNumbers(list: usize, count: i32): void {
   for (let start = (count >> 1) - 1; start >= 0; start--) siftDown(list, start, count);
   for (let end = count - 1; end > 0; end--) {
     const top = load<f64>(list);
-    store<f64>(list, load<f64>(list + (<usize>end << 3)));
-    store<f64>(list + (<usize>end << 3), top);
+    store<f64>(list, load<f64>(list + ((<usize>end) << 3)));
+    store<f64>(list + ((<usize>end) << 3), top);
     siftDown(list, 0, end);
   }
 }
 
 function siftDown(list: usize, start: i32, count: i32): void {
   let root = start;
-  const value = load<f64>(list + (<usize>root << 3));
+  const value = load<f64>(list + ((<usize>root) << 3));
   for (;;) {
     let child = 2 * root + 1;
     if (child >= count) break;
-    if (child + 1 < count && load<f64>(list + (<usize>child << 3)) < load<f64>(list + (<usize>(child + 1) << 3))) child++;
-    const below = load<f64>(list + (<usize>child << 3));
+    if (child + 1 < count && load<f64>(list + ((<usize>child) << 3)) < load<f64>(list + ((<usize>(child + 1)) << 3)))
+      child++;
+    const below = load<f64>(list + ((<usize>child) << 3));
     if (below <= value) break;
-    store<f64>(list + (<usize>root << 3), below);
+    store<f64>(list + ((<usize>root) << 3), below);
     root = child;
   }
-  store<f64>(list + (<usize>root << 3), value);
+  store<f64>(list + ((<usize>root) << 3), value);
 }

@@ -1,11 +1,31 @@
 /**
- * The exports. Bytes in, bytes out: a caller writes RGBA rows into the strip and sketches into their slots, and reads
- * results from the areas named below. Every argument is checked here; a refused call changes nothing.
- * −1 (or 0, or NaN, where the member says so) means refused.
+ * The exports. Bytes in, bytes out: a caller writes RGBA rows into the strip and sketches into
+ * their slots, and reads results from the areas named below. Every argument is checked here; a
+ * refused call changes nothing. −1 (or 0, or NaN, where the member says so) means refused.
  */
 import {
-  CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, CHOICE_BYTES, COARSE_ENTRIES, COARSE_SCORES, COARSE_WINDOWS, COEFFICIENTS, DIFFERENCE, ERRORS, FIXED_END, GRID, OUT_CHOICE,
-  OUT_IMAGE_SECRET, OUT_MEASURES, OUT_SYNDROME, SKETCHES, SKETCH_SLOTS, SKETCH_STRIDE, SYNDROME_BYTES, WORD, WORK_START,
+  CANDIDATE,
+  CANDIDATES,
+  CANDIDATE_STRIDE,
+  CHOICE_BYTES,
+  COARSE_ENTRIES,
+  COARSE_SCORES,
+  COARSE_WINDOWS,
+  COEFFICIENTS,
+  DIFFERENCE,
+  ERRORS,
+  FIXED_END,
+  GRID,
+  OUT_CHOICE,
+  OUT_IMAGE_SECRET,
+  OUT_MEASURES,
+  OUT_SYNDROME,
+  SKETCHES,
+  SKETCH_SLOTS,
+  SKETCH_STRIDE,
+  SYNDROME_BYTES,
+  WORD,
+  WORK_START,
 } from "./memory";
 import { beacon, choiceBits, secretBits } from "./bits";
 import { decodeDifference, syndromeOf } from "./bch";
@@ -18,7 +38,16 @@ import { expandTables } from "./start";
 
 expandTables();
 
-export { beginPicture, beginTable, endPicture, takeRows, stripAddress, stripRows, lumaAddress, reductionFactor } from "./picture";
+export {
+  beginPicture,
+  beginTable,
+  endPicture,
+  takeRows,
+  stripAddress,
+  stripRows,
+  lumaAddress,
+  reductionFactor,
+} from "./picture";
 
 /** Addresses of the areas. */
 export const sketches: usize = SKETCHES;
@@ -63,7 +92,10 @@ export function gate(): i32 {
   return 1;
 }
 
-/** Choice, syndrome and image secret of the window looked at (the enrolment window, to enrol). 1 when done. */
+/**
+ * Choice, syndrome and image secret of the window looked at (the enrolment window, to enrol). 1
+ * when done.
+ */
 export function enrol(): i32 {
   if (!ready) return 0;
   choiceBits(OUT_CHOICE);
@@ -80,8 +112,8 @@ export function score(sketch: i32, transposed: i32): f64 {
 }
 
 /**
- * Decodes a sketch in the window looked at, with sign pattern (−1)^(a·u + b·v). The number of errors, and the image secret
- * in its area; −1 when it does not decode.
+ * Decodes a sketch in the window looked at, with sign pattern (−1)^(a·u + b·v). The number of
+ * errors, and the image secret in its area; −1 when it does not decode.
  */
 export function attempt(sketch: i32, transposed: i32, a: i32, b: i32): i32 {
   if (!ready || sketch < 0 || sketch >= SKETCH_SLOTS) return -1;
@@ -98,7 +130,10 @@ export function attempt(sketch: i32, transposed: i32, a: i32, b: i32): i32 {
   return count;
 }
 
-/** Coarse scores of the first `count` sketches in windows from … to − 1 of `coarseWindows`. 1 when done. */
+/**
+ * Coarse scores of the first `count` sketches in windows from … to − 1 of `coarseWindows`. 1 when
+ * done.
+ */
 export function coarse(count: i32, from: i32, to: i32): i32 {
   if (sat == 0 || count < 1 || count > SKETCH_SLOTS || from < 0 || to > COARSE_WINDOWS || from > to) return 0;
   ready = false;
@@ -107,8 +142,8 @@ export function coarse(count: i32, from: i32, to: i32): i32 {
 }
 
 /**
- * Coarse score of the first `count` sketches in any window. 1 when done: the scores of sketch i, upright and transposed, are
- * the first two of its coarse scores.
+ * Coarse score of the first `count` sketches in any window. 1 when done: the scores of sketch i,
+ * upright and transposed, are the first two of its coarse scores.
  */
 export function coarseAt(count: i32, x0: f64, x1: f64, y0: f64, y1: f64): i32 {
   if (count < 1 || count > SKETCH_SLOTS || !windowAllowed(x0, x1, y0, y1)) return 0;
@@ -117,10 +152,12 @@ export function coarseAt(count: i32, x0: f64, x1: f64, y0: f64, y1: f64): i32 {
   return 1;
 }
 
-/** Where the coarse scores of a sketch are: COARSE_ENTRIES float64; 0 when there is no such slot. */
+/**
+ * Where the coarse scores of a sketch are: COARSE_ENTRIES float64; 0 when there is no such slot.
+ */
 export function coarseScoresAddress(sketch: i32): usize {
   if (sketch < 0 || sketch >= SKETCH_SLOTS) return 0;
-  return COARSE_SCORES + (<usize>(sketch * COARSE_ENTRIES) << 3);
+  return COARSE_SCORES + ((<usize>(sketch * COARSE_ENTRIES)) << 3);
 }
 
 /** Sets a candidate, to be refined from any window. 1 when done. */
@@ -153,12 +190,16 @@ export function decode(): i32 {
   return decodeDifference();
 }
 
-/** For tests: bits that differ between the word of the window looked at, with a sign pattern, and the word given in WORD. */
+/**
+ * For tests: bits that differ between the word of the window looked at, with a sign pattern, and
+ * the word given in WORD.
+ */
 export function distance(sketch: i32, transposed: i32, a: i32, b: i32): i32 {
   if (!ready || sketch < 0 || sketch >= SKETCH_SLOTS) return -1;
   secretBits(SKETCHES + <usize>sketch * SKETCH_STRIDE, transposed != 0, a & 1, b & 1, ERRORS);
   let count = 0;
-  for (let i: usize = 0; i < <usize>CHOICE_BYTES; i++) count += <i32>popcnt<u32>(load<u8>(ERRORS + i) ^ load<u8>(WORD + i));
+  for (let i: usize = 0; i < <usize>CHOICE_BYTES; i++)
+    count += <i32>popcnt<u32>(load<u8>(ERRORS + i) ^ load<u8>(WORD + i));
   return count;
 }
 

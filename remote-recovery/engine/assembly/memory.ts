@@ -1,10 +1,11 @@
 /**
- * The memory map. Every address of the engine stands here, once. Offsets are bytes; the compiler puts the literal tables
- * of tables.ts at FIXED_END (asconfig.json: memoryBase), and the picture lies behind them, sized for each call.
+ * The memory map. Every address of the engine stands here, once. Offsets are bytes; the compiler
+ * puts the literal tables of tables.ts at FIXED_END (asconfig.json: memoryBase), and the picture
+ * lies behind them, sized for each call.
  *
- * Constant after start: DCT … COARSE_TRANSPOSED_AT. Everything else holds the picture, its bits, or results; `wipe` fills it
- * with zeros. Addresses that come from outside never occur: callers write to and read from the areas named here, and
- * every index they pass is checked where it is used.
+ * Constant after start: DCT … COARSE_TRANSPOSED_AT. Everything else holds the picture, its bits, or
+ * results; `wipe` fills it with zeros. Addresses that come from outside never occur: callers write
+ * to and read from the areas named here, and every index they pass is checked where it is used.
  */
 
 /** Buckets: bits of a word of the code. */
@@ -21,7 +22,10 @@ export const COARSE_BUCKET_COUNT: i32 = 206;
 export const SKETCH_SLOTS: i32 = 32;
 export const CHOICE_BYTES: i32 = 256;
 export const SYNDROME_BYTES: i32 = 86;
-/** Windows that the coarse search tries, and its entries for one sketch: each window upright and transposed. */
+/**
+ * Windows that the coarse search tries, and its entries for one sketch: each window upright and
+ * transposed.
+ */
 export const COARSE_WINDOWS: i32 = 1296;
 export const COARSE_ENTRIES: i32 = 2 * COARSE_WINDOWS;
 /** Candidates that are refined. */
@@ -38,14 +42,18 @@ export const COARSE_BUCKETS: usize = LOG + 2048 * 2; // u16[206], bucket numbers
 export const AT: usize = COARSE_BUCKETS + 208 * 2; // u16[2047][2], byte offset / 8 of C[v][u]
 export const TRANSPOSED_AT: usize = AT + 2048 * 4; // u16[2047][2], of C[u][v]
 
-/** Rows 0, 2, … and 1, 3, … of DCT, their left half: the right one mirrors it, with the same or the other sign. */
+/**
+ * Rows 0, 2, … and 1, 3, … of DCT, their left half: the right one mirrors it, with the same or the
+ * other sign.
+ */
 export const HALF_ROWS: i32 = 40;
 export const HALF_CELLS: i32 = 64;
 export const EVEN_DCT: usize = TRANSPOSED_AT + 2048 * 4; // f64[40][64]
 export const ODD_DCT: usize = EVEN_DCT + 40 * 64 * 8;
 export const EVEN_DCT_ACROSS: usize = ODD_DCT + 40 * 64 * 8; // f64[64][40]
 export const ODD_DCT_ACROSS: usize = EVEN_DCT_ACROSS + 64 * 40 * 8;
-export const FOLDED_AT: usize = ODD_DCT_ACROSS + 64 * 40 * 8; // u16[2047][2], as AT, where folded coefficients put C[v][u]
+// u16[2047][2], as AT, where folded coefficients put C[v][u]
+export const FOLDED_AT: usize = ODD_DCT_ACROSS + 64 * 40 * 8;
 export const FOLDED_TRANSPOSED_AT: usize = FOLDED_AT + 2048 * 4;
 export const COARSE_AT: usize = FOLDED_TRANSPOSED_AT + 2048 * 4; // u16[206][2], byte offset / 8 of coarse C[v][u]
 export const COARSE_TRANSPOSED_AT: usize = COARSE_AT + 208 * 4;
@@ -67,7 +75,8 @@ export const X_SIZE: usize = X_PART + 136 * 8; // f64[128], cell sizes
 export const Y_WHOLE: usize = X_SIZE + 136 * 8;
 export const Y_PART: usize = Y_WHOLE + 136 * 4;
 export const Y_SIZE: usize = Y_PART + 136 * 8;
-export const CORNERS: usize = Y_SIZE + 136 * 8; // f64[129][129], area table at the cell corners; also scratch of the gate
+// f64[129][129], area table at the cell corners; also scratch of the gate
+export const CORNERS: usize = Y_SIZE + 136 * 8;
 export const GRID: usize = CORNERS + 16648 * 8; // f64[128][128]
 export const HALF: usize = GRID + 128 * 128 * 8; // f64[80][128] = D·L; f64[128][80] in the gate
 export const COEFFICIENTS: usize = HALF + 80 * 128 * 8; // f64[80][80]
@@ -85,11 +94,16 @@ export const HASH_BLOCKS: usize = ERRORS + 256; // u8[320], padded message
 export const HASH_SCHEDULE: usize = HASH_BLOCKS + 320; // u32[64]
 export const COARSE_SCORES: usize = HASH_SCHEDULE + 256; // f64[32][2592]
 export const COARSE_TERMS: usize = COARSE_SCORES + 32 * 2592 * 8; // f64[2][206], one term for each choice
-/** The coarse pass turns at most this many rows of the area table into coefficients across; a taller picture goes without. */
+/**
+ * The coarse pass turns at most this many rows of the area table into coefficients across; a taller
+ * picture goes without.
+ */
 export const MOST_COARSE_ROWS: i32 = 1536;
-export const ACROSS: usize = COARSE_TERMS + 2 * 208 * 8; // f64[1536][24], coefficients across of each row of the area table
+// f64[1536][24], coefficients across of each row of the area table
+export const ACROSS: usize = COARSE_TERMS + 2 * 208 * 8;
 export const TRIED: usize = ACROSS + 1536 * 24 * 8; // i32[12], for each move and sign where it was last tried
-export const CANDIDATE: usize = TRIED + 64; // 6 × (score, x0, x1, y0, y1, transposed, start entry, coarse score), f64 each
+// 6 × (score, x0, x1, y0, y1, transposed, start entry, coarse score), f64 each
+export const CANDIDATE: usize = TRIED + 64;
 export const CANDIDATE_STRIDE: usize = 64;
 export const FIXED_END: usize = CANDIDATE + 6 * 64;
 

@@ -1,6 +1,7 @@
 /**
- * From stored RGBA rows to the area table (steps 2 to 5 of the profile). The caller writes rows into the strip, as many
- * as `stripRows` says, until all are in; orientation, alpha on white and luma happen on the way in.
+ * From stored RGBA rows to the area table (steps 2 to 5 of the profile). The caller writes rows
+ * into the strip, as many as `stripRows` says, until all are in; orientation, alpha on white and
+ * luma happen on the way in.
  */
 
 const STRIP_TARGET: usize = 1 << 20;
@@ -42,16 +43,17 @@ export function lumaAddress(): usize {
 }
 
 /**
- * Prepares for a picture of stored size w × h and EXIF orientation 1 … 8. 1 when ready; 0 when a side is below 64, there
- * are more than 52 million pixels, or the orientation is none; −1 when there is no memory for it.
+ * Prepares for a picture of stored size w × h and EXIF orientation 1 … 8. 1 when ready; 0 when a
+ * side is below 64, there are more than 52 million pixels, or the orientation is none; −1 when
+ * there is no memory for it.
  */
 export function beginPicture(w: i32, h: i32, exifOrientation: i32): i32 {
   return prepare(w, h, exifOrientation, true);
 }
 
 /**
- * Prepares for the area table of a picture of this size as seen, which another instance has made: the caller writes it to
- * `sat`. 1 when ready; 0 and −1 as beginPicture.
+ * Prepares for the area table of a picture of this size as seen, which another instance has made:
+ * the caller writes it to `sat`. 1 when ready; 0 and −1 as beginPicture.
  */
 export function beginTable(w: i32, h: i32): i32 {
   const ready = prepare(w, h, 1, false);
@@ -62,7 +64,9 @@ export function beginTable(w: i32, h: i32): i32 {
   return 1;
 }
 
-/** Lays out strip, luma and area table; without `pixels` the area table alone, where `luma` says. */
+/**
+ * Lays out strip, luma and area table; without `pixels` the area table alone, where `luma` says.
+ */
 function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
   forgetPicture();
   if (w < SMALLEST_SIDE || h < SMALLEST_SIDE || <i64>w * <i64>h > MOST_PIXELS) return 0;
@@ -74,7 +78,7 @@ function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
   const columns = seenWidth / f;
   const rows = seenHeight / f;
 
-  const rowBytes = <usize>w << 2;
+  const rowBytes = (<usize>w) << 2;
   const perStrip = pixels ? max(1, min(h, <i32>(STRIP_TARGET / rowBytes))) : 0;
   const stripAt = (__heap_base + 15) & ~15;
   const lumaAt = (stripAt + <usize>perStrip * rowBytes + 15) & ~15;
@@ -103,24 +107,67 @@ function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
   return 1;
 }
 
-/** Takes the next `count` rows from the strip. Rows still missing; −1 when there are not so many, or no picture was begun. */
+/**
+ * Takes the next `count` rows from the strip. Rows still missing; −1 when there are not so many, or
+ * no picture was begun.
+ */
 export function takeRows(count: i32): i32 {
   if (strip == 0 || luma == 0 || count < 1 || count > rowsPerStrip || count > storedHeight - rowsIn) return -1;
   const w = storedWidth;
   const h = storedHeight;
   for (let row = 0; row < count; row++) {
     const y = rowsIn + row;
-    // Where pixel (0, y) of the stored picture is seen, and how far the next one of the row is from there.
+    // Where pixel (0, y) of the stored picture is seen, and how far the next one of the row is from
+    // there.
     let x0: i32, y0: i32, step: i32;
     switch (orientation) {
-      case 2: { x0 = w - 1; y0 = y; step = -1; break; } // mirrored left to right
-      case 3: { x0 = w - 1; y0 = h - 1 - y; step = -1; break; } // rotated 180°
-      case 4: { x0 = 0; y0 = h - 1 - y; step = 1; break; } // flipped top to bottom
-      case 5: { x0 = y; y0 = 0; step = h; break; } // transposed
-      case 6: { x0 = h - 1 - y; y0 = 0; step = h; break; } // rotated 90° clockwise
-      case 7: { x0 = h - 1 - y; y0 = w - 1; step = -h; break; } // transposed about the other diagonal
-      case 8: { x0 = y; y0 = w - 1; step = -h; break; } // rotated 90° counter-clockwise
-      default: { x0 = 0; y0 = y; step = 1; }
+      case 2: {
+        x0 = w - 1;
+        y0 = y;
+        step = -1;
+        break;
+      } // mirrored left to right
+      case 3: {
+        x0 = w - 1;
+        y0 = h - 1 - y;
+        step = -1;
+        break;
+      } // rotated 180°
+      case 4: {
+        x0 = 0;
+        y0 = h - 1 - y;
+        step = 1;
+        break;
+      } // flipped top to bottom
+      case 5: {
+        x0 = y;
+        y0 = 0;
+        step = h;
+        break;
+      } // transposed
+      case 6: {
+        x0 = h - 1 - y;
+        y0 = 0;
+        step = h;
+        break;
+      } // rotated 90° clockwise
+      case 7: {
+        x0 = h - 1 - y;
+        y0 = w - 1;
+        step = -h;
+        break;
+      } // transposed about the other diagonal
+      case 8: {
+        x0 = y;
+        y0 = w - 1;
+        step = -h;
+        break;
+      } // rotated 90° counter-clockwise
+      default: {
+        x0 = 0;
+        y0 = y;
+        step = 1;
+      }
     }
     lumaRow(strip + ((<usize>row * <usize>w) << 2), w, luma + <usize>y0 * <usize>width + <usize>x0, step);
   }
@@ -131,7 +178,7 @@ export function takeRows(count: i32): i32 {
 
 /** Y = (77 R + 150 G + 29 B) ≫ 8, each channel on white: (c·a + 255·(255 − a) + 127) div 255. */
 function lumaRow(from: usize, count: i32, to: usize, step: i32): void {
-  const end = from + (<usize>count << 2);
+  const end = from + ((<usize>count) << 2);
   while (from < end) {
     const pixel = load<u32>(from);
     let r = pixel & 255;

@@ -1,20 +1,24 @@
 /**
- * out[m × p] = a[m × n] · b[n × p], row by row, float64. Each sum starts from 0.0 and takes its terms with ascending
- * index, one rounding per operation: lanes are different sums, so SIMD and scalar give the same bits.
- * m must be a multiple of 4 and p of 4.
+ * out[m × p] = a[m × n] · b[n × p], row by row, float64. Each sum starts from 0.0 and takes its
+ * terms with ascending index, one rounding per operation: lanes are different sums, so SIMD and
+ * scalar give the same bits. m must be a multiple of 4 and p of 4.
  */
 export function product(a: usize, m: i32, n: i32, b: usize, p: i32, out: usize): void {
-  const aStride = <usize>n << 3;
-  const bStride = <usize>p << 3;
+  const aStride = (<usize>n) << 3;
+  const bStride = (<usize>p) << 3;
   if (ASC_FEATURE_SIMD) {
     for (let row = 0; row < m; row += 4) {
       const a0 = a + <usize>row * aStride;
       const out0 = out + <usize>row * bStride;
       for (let column: usize = 0; column < bStride; column += 32) {
-        let s00 = f64x2.splat(0), s01 = f64x2.splat(0);
-        let s10 = f64x2.splat(0), s11 = f64x2.splat(0);
-        let s20 = f64x2.splat(0), s21 = f64x2.splat(0);
-        let s30 = f64x2.splat(0), s31 = f64x2.splat(0);
+        let s00 = f64x2.splat(0),
+          s01 = f64x2.splat(0);
+        let s10 = f64x2.splat(0),
+          s11 = f64x2.splat(0);
+        let s20 = f64x2.splat(0),
+          s21 = f64x2.splat(0);
+        let s30 = f64x2.splat(0),
+          s31 = f64x2.splat(0);
         let at = a0;
         let from = b + column;
         const end = a0 + aStride;
@@ -55,8 +59,14 @@ export function product(a: usize, m: i32, n: i32, b: usize, p: i32, out: usize):
       const a0 = a + <usize>row * aStride;
       const out0 = out + <usize>row * bStride;
       for (let column: usize = 0; column < bStride; column += 32) {
-        let s00 = 0.0, s01 = 0.0, s02 = 0.0, s03 = 0.0;
-        let s10 = 0.0, s11 = 0.0, s12 = 0.0, s13 = 0.0;
+        let s00 = 0.0,
+          s01 = 0.0,
+          s02 = 0.0,
+          s03 = 0.0;
+        let s10 = 0.0,
+          s11 = 0.0,
+          s12 = 0.0,
+          s13 = 0.0;
         let at = a0;
         let from = b + column;
         const end = a0 + aStride;

@@ -1,7 +1,8 @@
 /**
- * The blind search: a coarse pass over 1296 windows, upright and transposed, for several sketches at once; six candidates
- * for each sketch, refined by moving the sides. Mirrors and half turns do not change magnitudes, so they cost nothing here.
- * The search only steers: what it finds is decoded from exact coefficients.
+ * The blind search: a coarse pass over 1296 windows, upright and transposed, for several sketches
+ * at once; six candidates for each sketch, refined by moving the sides. Mirrors and half turns do
+ * not change magnitudes, so they cost nothing here. The search only steers: what it finds is
+ * decoded from exact coefficients.
  */
 import {
   CANDIDATE, CANDIDATES, CANDIDATE_STRIDE, COARSE_AT, COARSE_BUCKETS, COARSE_BUCKET_COUNT, COARSE_CELLS, COARSE_DCT, COARSE_DCT_ACROSS,
@@ -28,8 +29,8 @@ function sideOf(window: i32, side: i32): f64 {
 }
 
 /**
- * Scores windows from … to − 1 for the first `sketches` sketches. 36 windows in a row share their left and right sides, so what
- * depends on these alone is made once for all of them.
+ * Scores windows from … to − 1 for the first `sketches` sketches. 36 windows in a row share their
+ * left and right sides, so what depends on these alone is made once for all of them.
  */
 export function coarseScores(sketches: i32, from: i32, to: i32): void {
   const table = coarseTableFits();
@@ -49,7 +50,10 @@ export function coarseScores(sketches: i32, from: i32, to: i32): void {
   }
 }
 
-/** Scores one window, which must be allowed, upright and transposed, as if it were number `window` of the coarse pass. */
+/**
+ * Scores one window, which must be allowed, upright and transposed, as if it were number `window`
+ * of the coarse pass.
+ */
 export function coarseScoresOf(sketches: i32, x0: f64, x1: f64, y0: f64, y1: f64, window: i32): void {
   windowGrid(x0, x1, y0, y1, COARSE_CELLS, GRID);
   product(COARSE_DCT, COARSE_ROWS, COARSE_CELLS, GRID, COARSE_CELLS, HALF);
@@ -97,7 +101,10 @@ function coarseMagnitude(table: usize, bucket: i32, member: usize): f64 {
   return abs(load<f64>(COEFFICIENTS + (<usize>load<u16>(table + (<usize>bucket << 2) + member) << 3)));
 }
 
-/** Fills the candidates of a sketch, best coarse score first; equal scores keep the order of the loops. How many. */
+/**
+ * Fills the candidates of a sketch, best coarse score first; equal scores keep the order of the
+ * loops. How many.
+ */
 export function chooseCandidates(sketch: i32): i32 {
   const scores = COARSE_SCORES + (<usize>(sketch * COARSE_ENTRIES) << 3);
   let count = 0;
@@ -176,8 +183,8 @@ export function refineCandidate(sketch: i32, index: i32): f64 {
 }
 
 /**
- * Moves: x0; x1; y0; y1; x0 and x1; y0 and y1. True, and taken, when it raises the score. One that did not raise it from this
- * same window is not tried again.
+ * Moves: x0; x1; y0; y1; x0 and x1; y0 and y1. True, and taken, when it raises the score. One that
+ * did not raise it from this same window is not tried again.
  */
 function tryMove(choice: usize, transposed: bool, move: i32, by: f64): bool {
   const tried = TRIED + (<usize>(2 * move + (by < 0.0 ? 1 : 0)) << 2);

@@ -1,16 +1,26 @@
 /**
- * How long things take: `pnpm bench:engine`. Makes pictures of 1, 12 and 48 megapixels out of a photograph, and measures decoding,
- * enrolment, self-test, aligned recovery, blind recovery and the refusal of another picture: in both builds, in plain
- * JavaScript made of the scalar build, and in the reference where there is a Python with numpy. Processor time, so that a busy
- * machine measures the same; the best of three rounds, but the self-test, which runs once. The decoder and the coarse beacon are measured
- * alone as well, with their tables and without. The last line is JSON; the exit code is 1 when a limit is broken.
+ * How long things take: `pnpm bench:engine`. Makes pictures of 1, 12 and 48 megapixels out of a
+ * photograph, and measures decoding, enrolment, self-test, aligned recovery, blind recovery and the
+ * refusal of another picture: in both builds, in plain JavaScript made of the scalar build, and in
+ * the reference where there is a Python with numpy. Processor time, so that a busy machine measures
+ * the same; the best of three rounds, but the self-test, which runs once. The decoder and the
+ * coarse beacon are measured alone as well, with their tables and without. The last line is JSON;
+ * the exit code is 1 when a limit is broken.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { loadCodecs } from "../study/codecs.ts";
-import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
+import {
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readImageSecret,
+  readSketch,
+  writeSketch,
+  type EngineWasm,
+} from "../src/engine-wasm.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
@@ -31,7 +41,11 @@ const sunset = await codecs.decode(readFileSync(photoFile("sunset-4272x2848.jpg"
 const picos = await codecs.decode(readFileSync(photoFile("picos-3264x2448.jpg")));
 const noPause = () => Promise.resolve();
 
-const sizes = [[1, 1224, 816], [12, 4272, 2848], [48, 8486, 5656]] as const;
+const sizes = [
+  [1, 1224, 816],
+  [12, 4272, 2848],
+  [48, 8486, 5656],
+] as const;
 const steps = ["decode", "enrol", "self_test", "aligned", "blind", "refusal", "memory_mb"] as const;
 type Figures = Record<(typeof steps)[number], number>;
 
@@ -48,14 +62,21 @@ for (const [megapixels, width, height] of sizes) {
   }
 }
 const parts: Record<string, Partial<Parts>> = { plain: measurePlainDecoder() };
-for (const [name, engine] of Object.entries({ simd, scalar, javascript })) parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
+for (const [name, engine] of Object.entries({ simd, scalar, javascript }))
+  parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
 const reference = await referenceTimes();
 const wasm = gzipSync(readFileSync(`${engineFolder}/build/engine.simd.wasm`), { level: 9 }).length;
 
 print();
 const at12 = (build: string) => figures[build]?.["12"];
-const withDecoding = (step: "aligned" | "blind" | "refusal") => (at12("simd")?.decode ?? NaN) + (at12("simd")?.[step] ?? NaN);
-const limited = { aligned: withDecoding("aligned"), blind: withDecoding("blind"), refusal: withDecoding("refusal"), wasm };
+const withDecoding = (step: "aligned" | "blind" | "refusal") =>
+  (at12("simd")?.decode ?? NaN) + (at12("simd")?.[step] ?? NaN);
+const limited = {
+  aligned: withDecoding("aligned"),
+  blind: withDecoding("blind"),
+  refusal: withDecoding("refusal"),
+  wasm,
+};
 const broken = (Object.keys(limits) as (keyof typeof limits)[]).filter((name) => !(limited[name] <= limits[name]));
 for (const name of broken) console.log(`over the limit: ${name}`);
 console.log(
@@ -65,15 +86,26 @@ console.log(
     machine: { cpu: cpus()[0]?.model ?? "", cores: cpus().length, node: process.version },
     limits,
     limited: rounded(limited),
-    figures: Object.fromEntries(Object.entries(figures).map(([name, rows]) => [name, Object.fromEntries(Object.entries(rows).map(([size, row]) => [size, rounded(row)]))])),
+    figures: Object.fromEntries(
+      Object.entries(figures).map(([name, rows]) => [
+        name,
+        Object.fromEntries(Object.entries(rows).map(([size, row]) => [size, rounded(row)])),
+      ]),
+    ),
     parts: Object.fromEntries(Object.entries(parts).map(([name, row]) => [name, thousandths(row)])),
     reference,
-    times_faster: { than_javascript: faster(at12("javascript")), than_scalar: faster(at12("scalar")), than_reference: reference === null ? null : faster(reference) },
+    times_faster: {
+      than_javascript: faster(at12("javascript")),
+      than_scalar: faster(at12("scalar")),
+      than_reference: reference === null ? null : faster(reference),
+    },
   }),
 );
 process.exitCode = broken.length === 0 ? 0 : 1;
 
-/** All steps on one picture, the best of the rounds for each. The secret must come back every time. */
+/**
+ * All steps on one picture, the best of the rounds for each. The secret must come back every time.
+ */
 async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<Figures, "decode">> {
   const best = { enrol: Infinity, self_test: Infinity, aligned: Infinity, blind: Infinity, refusal: Infinity };
   const take = async <T>(step: keyof typeof best, work: () => T | Promise<T>): Promise<T> => {
@@ -97,7 +129,10 @@ async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<
   return { ...best, memory_mb: engine.memory.buffer.byteLength / 1e6 };
 }
 
-/** The reference on the photograph of 12 megapixels; it must give the same secret. Null where it cannot run. */
+/**
+ * The reference on the photograph of 12 megapixels; it must give the same secret. Null where it
+ * cannot run.
+ */
 async function referenceTimes() {
   const times = await timeReference(photoFile("sunset-4272x2848.jpg"));
   if (times === null) return null;
@@ -155,9 +190,13 @@ function print(): void {
   };
   console.log("milliseconds of processor time; megabytes of the engine's memory\n");
   line(["build", "Mpx", ...steps]);
-  for (const [name, rows] of Object.entries(figures)) for (const [size, row] of Object.entries(rows)) line([name, size, ...steps.map((step) => Math.round(row[step]))]);
-  console.log("\nalone, milliseconds: one decoding of 2 errors, of 68 and of what cannot be decoded; the coarse pass, and its windows one by one\n");
-  for (const [name, row] of Object.entries(parts)) console.log(`${name.padEnd(12)} ${JSON.stringify(thousandths(row))}`);
+  for (const [name, rows] of Object.entries(figures))
+    for (const [size, row] of Object.entries(rows)) line([name, size, ...steps.map((step) => Math.round(row[step]))]);
+  console.log(
+    "\nalone, milliseconds: one decoding of 2 errors, of 68 and of what cannot be decoded; the coarse pass, and its windows one by one\n",
+  );
+  for (const [name, row] of Object.entries(parts))
+    console.log(`${name.padEnd(12)} ${JSON.stringify(thousandths(row))}`);
   if (reference === null) console.log("\nThe reference cannot run here: there is no Python with numpy and PIL.");
   else line(["reference", 12, ...steps.map((step) => reference[step] ?? "")]);
 }

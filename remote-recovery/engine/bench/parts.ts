@@ -1,4 +1,7 @@
-/** The decoder of the code and the coarse beacon alone: with their tables, and the same steps written plainly. Both have to agree. */
+/**
+ * The decoder of the code and the coarse beacon alone: with their tables, and the same steps
+ * written plainly. Both have to agree.
+ */
 import { coarseScoresIn, copyOut, feedPicture, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
 import type { Sketch } from "../src/engine.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
@@ -35,11 +38,18 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
     windows.forEach((window, at) => {
       engine.coarseAt(1, ...window);
       const scores = new Float64Array(copyOut(engine, engine.coarseScoresAddress(0), 16).buffer);
-      if (scores.some((score, side) => Math.abs(score - (tabled[2 * at + side] ?? NaN)) > 1e-9 || Number.isNaN(score))) throw new Error("another score");
+      if (scores.some((score, side) => Math.abs(score - (tabled[2 * at + side] ?? NaN)) > 1e-9 || Number.isNaN(score)))
+        throw new Error("another score");
     });
   });
   engine.wipe();
-  return { decode_2: decoding(differenceOf(2), 2), decode_68: decoding(differenceOf(68), 68), decode_hopeless: decoding(hopeless(), -1), coarse, coarse_plain };
+  return {
+    decode_2: decoding(differenceOf(2), 2),
+    decode_68: decoding(differenceOf(68), 68),
+    decode_hopeless: decoding(hopeless(), -1),
+    coarse,
+    coarse_plain,
+  };
 }
 
 /** The decoder without tables, in plain JavaScript: the same steps, products bit by bit. */
@@ -48,7 +58,11 @@ export function measurePlainDecoder(): Pick<Parts, "decode_2" | "decode_68" | "d
     best(() => {
       if (decodePlainly(difference) !== expected) throw new Error("the plain decoder gave something else");
     });
-  return { decode_2: decoding(differenceOf(2), 2), decode_68: decoding(differenceOf(68), 68), decode_hopeless: decoding(hopeless(), -1) };
+  return {
+    decode_2: decoding(differenceOf(2), 2),
+    decode_68: decoding(differenceOf(68), 68),
+    decode_hopeless: decoding(hopeless(), -1),
+  };
 }
 
 function differenceOf(weight: number): Uint8Array {
@@ -66,7 +80,9 @@ function hopeless(): Uint8Array {
 /** All windows of the coarse pass, in its order (image-key.md, "Recovery search" and detail 9). */
 function coarseWindows(): (readonly [number, number, number, number])[] {
   const steps = [0, 0.0125, 0.025, 0.0375, 0.05, 0.0625];
-  return steps.flatMap((a) => steps.flatMap((b) => steps.flatMap((c) => steps.map((d) => [a, 1 - b, c, 1 - d] as const))));
+  return steps.flatMap((a) =>
+    steps.flatMap((b) => steps.flatMap((c) => steps.map((d) => [a, 1 - b, c, 1 - d] as const))),
+  );
 }
 
 function best(work: () => void): number {
@@ -86,14 +102,16 @@ const length = 2047;
 
 function product(a: number, b: number): number {
   let sum = 0;
-  for (let left = b, power = a; left > 0; left >>= 1, power = power & 0x400 ? (power << 1) ^ field : power << 1) if (left & 1) sum ^= power;
+  for (let left = b, power = a; left > 0; left >>= 1, power = power & 0x400 ? (power << 1) ^ field : power << 1)
+    if (left & 1) sum ^= power;
   return sum;
 }
 
 /** b^2046 is the inverse of b. */
 function quotient(a: number, b: number): number {
   let result = a;
-  for (let bit = 1, power = product(b, b); bit < 11; bit++, power = product(power, power)) result = product(result, power);
+  for (let bit = 1, power = product(b, b); bit < 11; bit++, power = product(power, power))
+    result = product(result, power);
   return result;
 }
 
@@ -107,7 +125,8 @@ function decodePlainly(difference: Uint8Array): number {
   const locator = shortestLocator(sums);
   if (locator.length - 1 > mostErrors) return -1;
   let roots = 0;
-  for (let i = 0, point = 1; i < length; i++, point = product(point, 2)) if (locator.reduceRight((value, coefficient) => product(value, point) ^ coefficient, 0) === 0) roots++;
+  for (let i = 0, point = 1; i < length; i++, point = product(point, 2))
+    if (locator.reduceRight((value, coefficient) => product(value, point) ^ coefficient, 0) === 0) roots++;
   return roots === locator.length - 1 ? roots : -1;
 }
 

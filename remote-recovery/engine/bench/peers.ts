@@ -1,4 +1,7 @@
-/** What the engine is compared with: its own scalar build turned into plain JavaScript, and the reference in Python. */
+/**
+ * What the engine is compared with: its own scalar build turned into plain JavaScript, and the
+ * reference in Python.
+ */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,14 +11,22 @@ import { z } from "zod";
 import type { EngineWasm } from "../src/engine-wasm.ts";
 
 interface Binaryen {
-  readonly readBinary: (bytes: Uint8Array) => { readonly setFeatures: (features: number) => void; readonly emitAsmjs: () => string };
-  readonly Features: Readonly<Record<"MutableGlobals" | "NontrappingFPToInt" | "BulkMemory" | "SignExt" | "Multivalue", number>>;
+  readonly readBinary: (bytes: Uint8Array) => {
+    readonly setFeatures: (features: number) => void;
+    readonly emitAsmjs: () => string;
+  };
+  readonly Features: Readonly<
+    Record<"MutableGlobals" | "NontrappingFPToInt" | "BulkMemory" | "SignExt" | "Multivalue", number>
+  >;
 }
 
 /** Bulk memory without its tables; Binaryen's JavaScript face has no name for it. */
 const bulkMemoryOpt = 1 << 19;
 
-/** The scalar build as JavaScript, translated function by function by the compiler's own Binaryen. It gives the same bits. */
+/**
+ * The scalar build as JavaScript, translated function by function by the compiler's own Binaryen.
+ * It gives the same bits.
+ */
 export async function engineInJavaScript(wasmFile: string): Promise<EngineWasm> {
   const compiler = createRequire(import.meta.resolve("assemblyscript/asc"));
   const { default: binaryen } = (await import(compiler.resolve("binaryen"))) as { default: Binaryen };
@@ -42,7 +53,10 @@ found, blind = timed(lambda: rie1.recover(helper, rgb))
 print(json.dumps(dict(decode=decode, enrol=enrol, blind=blind, image_secret=rie1.image_secret(found["bits"]).hex())))
 `;
 
-/** The reference on one picture: milliseconds of processor time, and the image secret in hex. Null where there is no Python with numpy and PIL. */
+/**
+ * The reference on one picture: milliseconds of processor time, and the image secret in hex. Null
+ * where there is no Python with numpy and PIL.
+ */
 export async function timeReference(picture: string): Promise<ReferenceTimes | null> {
   const python = ["/usr/bin/python3", "/usr/local/bin/python3"].find((path) => existsSync(path));
   if (python === undefined) return null;
@@ -53,6 +67,9 @@ export async function timeReference(picture: string): Promise<ReferenceTimes | n
   } catch {
     return null;
   }
-  const { stdout } = await run(python, ["-B", "-c", script, picture], { cwd, env: { ...process.env, OPENBLAS_NUM_THREADS: "1" } });
+  const { stdout } = await run(python, ["-B", "-c", script, picture], {
+    cwd,
+    env: { ...process.env, OPENBLAS_NUM_THREADS: "1" },
+  });
   return Reference.parse(JSON.parse(stdout));
 }

@@ -1,11 +1,17 @@
 import { existsSync } from "node:fs";
 import { launch, type Browser } from "puppeteer-core";
 
-/** The two families that the engine is tried in. Playwright cannot drive Debian's Firefox; WebDriver BiDi can. */
+/**
+ * The two families that the engine is tried in. Playwright cannot drive Debian's Firefox; WebDriver
+ * BiDi can.
+ */
 export type BrowserName = "Chromium" | "Firefox";
 
 export interface StartOptions {
-  /** Origin of an HTTP proxy that all traffic goes through, that to loopback too: `http://127.0.0.1:8080`. */
+  /**
+   * Origin of an HTTP proxy that all traffic goes through, that to loopback too:
+   * `http://127.0.0.1:8080`.
+   */
   readonly proxy?: string;
   /** Folder that takes what is saved, without a question. */
   readonly downloads?: string;
@@ -14,19 +20,31 @@ export interface StartOptions {
 const known: Readonly<Record<BrowserName, { readonly variable: string; readonly places: readonly string[] }>> = {
   Chromium: {
     variable: "RELICARIO_CHROMIUM",
-    places: ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"],
+    places: [
+      "/usr/bin/chromium",
+      "/usr/bin/chromium-browser",
+      "/usr/bin/google-chrome",
+      "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ],
   },
-  Firefox: { variable: "RELICARIO_FIREFOX", places: ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"] },
+  Firefox: {
+    variable: "RELICARIO_FIREFOX",
+    places: ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
+  },
 };
 
-/** Starts a browser without a window; null when none is installed, or the one that RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there. */
+/**
+ * Starts a browser without a window; null when none is installed, or the one that
+ * RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there.
+ */
 export async function start(name: BrowserName, options: StartOptions = {}): Promise<Browser | null> {
   const { variable, places } = known[name];
   const named = process.env[variable] ?? "";
   const executablePath = (named === "" ? places : [named]).find((path) => existsSync(path));
   if (executablePath === undefined) return null;
   const common = { executablePath, headless: true, protocolTimeout: 600_000 };
-  if (name === "Firefox") return launch({ ...common, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
+  if (name === "Firefox")
+    return launch({ ...common, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
   const { proxy, downloads } = options;
   return launch({
     ...common,
@@ -43,11 +61,23 @@ function firefoxPreferences({ proxy, downloads }: StartOptions): Record<string, 
   const preferences: Record<string, string | number | boolean> = {};
   if (proxy !== undefined) {
     const { hostname, port } = new URL(proxy);
-    Object.assign(preferences, { "network.proxy.type": 1, "network.proxy.no_proxies_on": "", "network.proxy.allow_hijacking_localhost": true });
-    for (const scheme of ["http", "ssl"]) Object.assign(preferences, { [`network.proxy.${scheme}`]: hostname, [`network.proxy.${scheme}_port`]: Number(port) });
+    Object.assign(preferences, {
+      "network.proxy.type": 1,
+      "network.proxy.no_proxies_on": "",
+      "network.proxy.allow_hijacking_localhost": true,
+    });
+    for (const scheme of ["http", "ssl"])
+      Object.assign(preferences, {
+        [`network.proxy.${scheme}`]: hostname,
+        [`network.proxy.${scheme}_port`]: Number(port),
+      });
   }
   if (downloads !== undefined) {
-    Object.assign(preferences, { "browser.download.folderList": 2, "browser.download.dir": downloads, "browser.download.always_ask_before_handling_new_types": false });
+    Object.assign(preferences, {
+      "browser.download.folderList": 2,
+      "browser.download.dir": downloads,
+      "browser.download.always_ask_before_handling_new_types": false,
+    });
   }
   return preferences;
 }

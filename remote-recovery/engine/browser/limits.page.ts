@@ -1,4 +1,7 @@
-/** Runs in the page of limits.ts: the engine as the portal uses it, in a worker started from a blob, timed from the page. */
+/**
+ * Runs in the page of limits.ts: the engine as the portal uses it, in a worker started from a blob,
+ * timed from the page.
+ */
 import { compileModules } from "../src/compile-modules.ts";
 import { callsTo } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
@@ -34,10 +37,11 @@ globalThis.measure = async () => {
   const enrolment = await time(async () => {
     sought.push((await engine.enrol(picture, [])).sketch);
   });
-  const recover = (bytes: Uint8Array, outcome: string) => time(async () => {
-    const result = await engine.recover(bytes, sought);
-    if (result.outcome !== outcome) throw new Error(`${result.outcome} instead of ${outcome}`);
-  });
+  const recover = (bytes: Uint8Array, outcome: string) =>
+    time(async () => {
+      const result = await engine.recover(bytes, sought);
+      if (result.outcome !== outcome) throw new Error(`${result.outcome} instead of ${outcome}`);
+    });
   const aligned = await recover(picture, "recovered");
   const blind = await recover(cropped, "recovered");
   const refusal = await recover(stranger, "not_this_picture");
@@ -52,7 +56,10 @@ async function time(work: () => Promise<void>): Promise<number> {
   return performance.now() - before;
 }
 
-/** Counts how long the page's own script, or the browser on its thread, kept it from answering: its longest task. */
+/**
+ * Counts how long the page's own script, or the browser on its thread, kept it from answering: its
+ * longest task.
+ */
 function watchPage(): () => number {
   let longest = 0;
   const observer = new PerformanceObserver((list) => {

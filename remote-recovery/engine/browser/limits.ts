@@ -1,7 +1,8 @@
 /**
- * The limits in Chromium, on JPEGs of 12 megapixels: the second half of `pnpm bench:engine`. The engine's own worker, as built for
- * the portal; times from the page's call to its answer, decoding included. A busy machine slows them, so the best of some rounds
- * counts, and its load is shown; of the page's longest tasks the longest. The last line is JSON.
+ * The limits in Chromium, on JPEGs of 12 megapixels: the second half of `pnpm bench:engine`. The
+ * engine's own worker, as built for the portal; times from the page's call to its answer, decoding
+ * included. A busy machine slows them, so the best of some rounds counts, and its load is shown; of
+ * the page's longest tasks the longest. The last line is JSON.
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -21,7 +22,8 @@ const rounds = Number(process.argv.slice(2).find((word) => word !== "--") ?? 5);
 
 await buildEngine();
 const codecs = await loadCodecs();
-const photo = async (name: string) => codecs.decode(readFileSync(join(engineFolder, "../../e2e/fixtures/photos", name)));
+const photo = async (name: string) =>
+  codecs.decode(readFileSync(join(engineFolder, "../../e2e/fixtures/photos", name)));
 const picture = await photo("sunset-4272x2848.jpg");
 const small = await photo("picos-3264x2448.jpg");
 const files = {
@@ -33,13 +35,21 @@ const { origin, close } = await serve(
   new Map([
     ["/page.js", await bundle("browser/limits.page.ts")],
     ["/worker.js", await bundle("src/engine.worker.ts")],
-    ...Object.entries(files).map(([name, body]) => [`/file/${name}`, { type: "application/octet-stream", body }] as const),
+    ...Object.entries(files).map(
+      ([name, body]) => [`/file/${name}`, { type: "application/octet-stream", body }] as const,
+    ),
   ]),
 );
 const browser = await start("Chromium");
 if (browser === null) throw new Error("there is no Chromium: name one with RELICARIO_CHROMIUM");
 
-const best: Record<keyof Times, number> = { aligned: Infinity, blind: Infinity, refusal: Infinity, enrolment: Infinity, blocked: 0 };
+const best: Record<keyof Times, number> = {
+  aligned: Infinity,
+  blind: Infinity,
+  refusal: Infinity,
+  enrolment: Infinity,
+  blocked: 0,
+};
 try {
   console.log(`${await browser.version()}, milliseconds; the machine's load in front\n`);
   for (let round = 0; round < rounds; round++) {
@@ -49,7 +59,8 @@ try {
     await page.close();
     const words = Object.entries<number>({ ...times }).map(([name, value]) => `${name} ${value.toFixed(0)}`);
     console.log(`${loadavg()[0]?.toFixed(1) ?? "?"}  ${words.join(", ")}`);
-    for (const name of ["aligned", "blind", "refusal", "enrolment"] as const) best[name] = Math.min(best[name], times[name]);
+    for (const name of ["aligned", "blind", "refusal", "enrolment"] as const)
+      best[name] = Math.min(best[name], times[name]);
     best.blocked = Math.max(best.blocked, times.blocked);
   }
 } finally {
@@ -59,7 +70,9 @@ try {
 
 const wasm = gzipSync(readFileSync(join(engineFolder, modules["engine-simd"] ?? "")), { level: 9 }).length;
 const figures = { ...best, wasm };
-const broken = Object.entries(limits).filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeOf(name)] <= limit)).map(([name]) => name);
+const broken = Object.entries(limits)
+  .filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeOf(name)] <= limit))
+  .map(([name]) => name);
 for (const name of broken) console.log(`over the limit: ${name}`);
 console.log(JSON.stringify({ bench: "engine-chromium", ok: broken.length === 0, figures: rounded(figures), limits }));
 process.exitCode = broken.length === 0 ? 0 : 1;

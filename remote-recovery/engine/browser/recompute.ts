@@ -2,7 +2,16 @@
 import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
 import type { RecoverResult } from "../src/engine.ts";
 import {
-  copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type Candidate, type EngineWasm,
+  copyOut,
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readImageSecret,
+  readMeasures,
+  readSketch,
+  writeSketch,
+  type Candidate,
+  type EngineWasm,
 } from "../src/engine-wasm.ts";
 import { judge } from "../src/gate.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
@@ -26,10 +35,19 @@ export interface Answer {
 }
 
 const exifOf: Readonly<Record<string, number>> = {
-  "as it is": 1, "rotated 90": 8, "rotated 180": 3, "rotated 270": 6, mirrored: 2, flipped: 4, transposed: 5, transversed: 7,
+  "as it is": 1,
+  "rotated 90": 8,
+  "rotated 180": 3,
+  "rotated 270": 6,
+  mirrored: 2,
+  flipped: 4,
+  transposed: 5,
+  transversed: 7,
 };
 const outcomes: Readonly<Record<RecoverResult["outcome"], string>> = {
-  recovered: "recovered", not_this_picture: "not this picture", too_many_errors: "too many errors",
+  recovered: "recovered",
+  not_this_picture: "not this picture",
+  too_many_errors: "too many errors",
 };
 const noPause = () => Promise.resolve();
 
@@ -63,7 +81,11 @@ class Bench {
   pixels(): void {
     const { luma, alpha, reduced, exif, exif_stored: stored } = this.#order.vectors.pixels;
     this.#same("luma", this.#lumaOf(luma.map((row) => row.slice(0, 3))).join(), luma.map((row) => row[3]).join());
-    this.#same("alpha", this.#lumaOf(alpha.map((row) => row.slice(0, 4))).join(), this.#lumaOf(alpha.map((row) => row.slice(4))).join());
+    this.#same(
+      "alpha",
+      this.#lumaOf(alpha.map((row) => row.slice(0, 4))).join(),
+      this.#lumaOf(alpha.map((row) => row.slice(4))).join(),
+    );
     for (const [f = 1, sum = 0, wanted = 0] of reduced) {
       const side = f * 384;
       const rgba = new Uint8Array(side * side * 4).fill(255);
@@ -78,7 +100,8 @@ class Bench {
     for (const { orientation, shown } of exif) {
       // Each pixel of the 3 × 2 picture stands for a block of 64 × 64.
       const rgba = new Uint8Array(192 * 128 * 4).fill(255);
-      for (let at = 0; at < 192 * 128; at++) rgba.fill(stored[Math.floor(at / 192) >> 6]?.[(at % 192) >> 6] ?? 0, at * 4, at * 4 + 3);
+      for (let at = 0; at < 192 * 128; at++)
+        rgba.fill(stored[Math.floor(at / 192) >> 6]?.[(at % 192) >> 6] ?? 0, at * 4, at * 4 + 3);
       this.#open({ width: 192, height: 128, orientation, rgba });
       const seen = shown.map((row, y) => row.map((_, x) => this.#reducedAt(y * 64 + 31, x * 64 + 31) / 128));
       this.#same(`orientation ${String(orientation)}`, seen.join(), shown.join());
@@ -94,9 +117,17 @@ class Bench {
     this.#same("cosines", await this.#part(dct, 80 * 128 * 8), cosines.table_sha256);
     this.#same("coarse cosines", await this.#part(coarse, 24 * 48 * 8), cosines.coarse_table_sha256);
     this.#same("powers", await this.#part(exp, 2047 * 2), field.exp_table_u16le_sha256);
-    this.#same("coarse buckets", new Uint16Array(this.#wasm.memory.buffer, low, 206).join(), buckets.coarse_buckets.join());
+    this.#same(
+      "coarse buckets",
+      new Uint16Array(this.#wasm.memory.buffer, low, 206).join(),
+      buckets.coarse_buckets.join(),
+    );
     const places = new Uint16Array(this.#wasm.memory.buffer, low + 208 * 2, 4094);
-    this.#same("buckets", [...places].flatMap((place) => [Math.floor(place / 80), place % 80]).join(), this.#order.buckets.join());
+    this.#same(
+      "buckets",
+      [...places].flatMap((place) => [Math.floor(place / 80), place % 80]).join(),
+      this.#order.buckets.join(),
+    );
   }
 
   code(): void {
@@ -126,11 +157,23 @@ class Bench {
       const picture = await this.#read(row.name);
       this.#same(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
       this.#open(picture);
-      this.#same(`${row.name} size`, [wasm.reductionFactor(), wasm.satColumns.value, wasm.satRows.value].join(), [row.f, ...row.reduced_size].join());
+      this.#same(
+        `${row.name} size`,
+        [wasm.reductionFactor(), wasm.satColumns.value, wasm.satRows.value].join(),
+        [row.f, ...row.reduced_size].join(),
+      );
       wasm.look(...enrolmentWindow);
-      this.#same(`${row.name} area table`, await this.#part(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8), row.sat_f64le_sha256);
+      this.#same(
+        `${row.name} area table`,
+        await this.#part(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8),
+        row.sat_f64le_sha256,
+      );
       this.#same(`${row.name} grid`, await this.#part(wasm.grid.value, 128 * 128 * 8), row.grid_f64le_sha256);
-      this.#same(`${row.name} coefficients`, await this.#part(wasm.coefficientTable.value, 80 * 80 * 8), row.coefficients_f64le_sha256);
+      this.#same(
+        `${row.name} coefficients`,
+        await this.#part(wasm.coefficientTable.value, 80 * 80 * 8),
+        row.coefficients_f64le_sha256,
+      );
       wasm.enrol();
       this.#same(`${row.name} choice`, toHex(copyOut(wasm, wasm.outChoice.value, 256)), row.choice);
       this.#same(`${row.name} bits`, toHex(copyOut(wasm, wasm.word.value, 256)), row.secret_bits);
@@ -164,7 +207,11 @@ class Bench {
       this.#same(`${name} self-test`, failed.length === 0, row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
       row.self_test.forEach(({ errors }, index) => {
-        this.#same(`${name} self-test ${String(index)}`, Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN)) <= 5, true);
+        this.#same(
+          `${name} self-test ${String(index)}`,
+          Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN)) <= 5,
+          true,
+        );
       });
     }
   }
@@ -172,13 +219,21 @@ class Bench {
   async searches(): Promise<void> {
     const { orientations, stored, strangers } = this.#order.vectors;
     const rows = [
-      ...orientations.map((row) => ({ ...row, enrolled: row.photo, file: row.photo, turn: exifOf[row.orientation] ?? 0 })),
+      ...orientations.map((row) => ({
+        ...row,
+        enrolled: row.photo,
+        file: row.photo,
+        turn: exifOf[row.orientation] ?? 0,
+      })),
       ...stored.map((row) => ({ ...row, turn: 1 })),
       ...strangers.map((row) => ({ ...row, file: row.shown, turn: 1, candidates: [] })),
     ];
     for (const row of rows) {
       const name = `${row.enrolled} in ${row.file}, ${String(row.turn)}`;
-      const { result, found, nearest, imageSecret } = await this.#search(row.enrolled, { ...(await this.#read(row.file)), orientation: row.turn });
+      const { result, found, nearest, imageSecret } = await this.#search(row.enrolled, {
+        ...(await this.#read(row.file)),
+        orientation: row.turn,
+      });
       this.#same(`${name} outcome`, outcomes[result.outcome], row.reason);
       this.#near(`${name} score`, result.score, row.score);
       this.#same(`${name} nearest`, nearest, row.nearest);
@@ -216,7 +271,8 @@ class Bench {
   #gate(name: string, { width, height }: Raster, row: VectorFile["pictures"][number]["gate"]): void {
     this.#wasm.gate();
     const measures = readMeasures(this.#wasm);
-    for (const [measure, value] of Object.entries<number>({ ...measures })) this.#near(`${name} ${measure}`, value, row.measures[measure] ?? NaN);
+    for (const [measure, value] of Object.entries<number>({ ...measures }))
+      this.#near(`${name} ${measure}`, value, row.measures[measure] ?? NaN);
     this.#same(`${name} verdict`, judge(width, height, measures).verdict, row.verdict);
     this.#same(`${name} verdict without size`, judge(4000, 3000, measures).verdict, row.without_size_rule);
   }
@@ -228,7 +284,9 @@ class Bench {
     const { files, modules } = this.#order;
     const bytes = files.get(name);
     if (bytes === undefined) throw new Error(`no file ${name}`);
-    return decodePicture(bytes, (codec: CodecName) => (codec === "jpeg" || codec === "png" ? Promise.resolve(modules[codec]) : Promise.reject(new Error(codec))));
+    return decodePicture(bytes, (codec: CodecName) =>
+      codec === "jpeg" || codec === "png" ? Promise.resolve(modules[codec]) : Promise.reject(new Error(codec)),
+    );
   }
 
   #lumaOf(pixels: readonly (readonly number[])[]): readonly number[] {
@@ -243,10 +301,16 @@ class Bench {
     return [...copyOut(this.#wasm, this.#wasm.lumaAddress(), pixels.length)];
   }
 
-  /** A value of the reduced picture, back from its area table: differences of exact sums are exact. */
+  /**
+   * A value of the reduced picture, back from its area table: differences of exact sums are exact.
+   */
   #reducedAt(row: number, column: number): number {
     const columns = this.#wasm.satColumns.value + 1;
-    const table = new Float64Array(this.#wasm.memory.buffer, this.#wasm.satAddress(), columns * (this.#wasm.satRows.value + 1));
+    const table = new Float64Array(
+      this.#wasm.memory.buffer,
+      this.#wasm.satAddress(),
+      columns * (this.#wasm.satRows.value + 1),
+    );
     const at = (y: number, x: number) => table[y * columns + x] ?? NaN;
     return 128 * (at(row + 1, column + 1) - at(row, column + 1) - (at(row + 1, column) - at(row, column)));
   }
@@ -275,7 +339,13 @@ class Bench {
 
 /** As the vectors write a candidate: transposition, the coarse window's steps, scores, window. */
 function numbersOf({ transposed, start, coarseScore, score, window }: Candidate): readonly number[] {
-  return [transposed ? 1 : 0, ...[216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6), coarseScore, score, ...window];
+  return [
+    transposed ? 1 : 0,
+    ...[216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6),
+    coarseScore,
+    score,
+    ...window,
+  ];
 }
 
 function enlarge({ width, height, rgba }: Raster, n: number): Raster {
@@ -289,4 +359,5 @@ function enlarge({ width, height, rgba }: Raster, n: number): Raster {
 
 const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const fromHex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const hash = async (bytes: Uint8Array) => toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes))));
+const hash = async (bytes: Uint8Array) =>
+  toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes))));

@@ -1,4 +1,7 @@
-/** Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to give the same bits. */
+/**
+ * Runs in the page of vectors.ts: the portal's own worker with one core and with two, which have to
+ * give the same bits.
+ */
 import { isPortalError } from "@relicario/shared/errors";
 import { callsTo } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
@@ -13,9 +16,19 @@ const bytesOf = async (name: string) => new Uint8Array(await (await fetch(name))
 const compile = (name: string) => WebAssembly.compileStreaming(fetch(`/${name}.wasm`));
 
 globalThis.compareCores = async (variant) => {
-  const [engine, jpeg, png, script] = [await compile(`engine-${variant}`), await compile("jpeg"), await compile("png"), await (await fetch("/engine-worker.js")).text()];
-  const { vectors } = (await (await fetch("/vectors.json")).json()) as { vectors: { pictures: readonly { name: string; choice: string; syndrome: string }[] } };
-  const sketches = vectors.pictures.map(({ choice, syndrome }): Sketch => ({ choice: fromHex(choice), syndrome: fromHex(syndrome) }));
+  const [engine, jpeg, png, script] = [
+    await compile(`engine-${variant}`),
+    await compile("jpeg"),
+    await compile("png"),
+    await (await fetch("/engine-worker.js")).text(),
+  ];
+  const { vectors } = (await (await fetch("/vectors.json")).json()) as {
+    vectors: { pictures: readonly { name: string; choice: string; syndrome: string }[] };
+  };
+  const sketches = vectors.pictures.map(({ choice, syndrome }): Sketch => ({
+    choice: fromHex(choice),
+    syndrome: fromHex(syndrome),
+  }));
   const answer: { passed: number; failed: string[] } = { passed: 0, failed: [] };
   const expect = (what: string, holds: boolean) => {
     if (holds) answer.passed++;
@@ -36,11 +49,28 @@ globalThis.compareCores = async (variant) => {
     await alone.engine.recover(shown, sketches, { onProgress: ({ phase }) => phases.push(phase) });
     expect("progress is heard before the answer", phases.includes("decoding"));
     const controller = new AbortController();
-    const cancelled = alone.engine.recover(shown, sketches, { signal: controller.signal, onProgress: () => { controller.abort(); } });
-    expect("aborting ends the call", await cancelled.then(() => false, (error: unknown) => isPortalError(error, "cancelled")));
-    expect("on one core there is one worker", alone.heard.every(({ worker }) => worker === mainName));
+    const cancelled = alone.engine.recover(shown, sketches, {
+      signal: controller.signal,
+      onProgress: () => {
+        controller.abort();
+      },
+    });
+    expect(
+      "aborting ends the call",
+      await cancelled.then(
+        () => false,
+        (error: unknown) => isPortalError(error, "cancelled"),
+      ),
+    );
+    expect(
+      "on one core there is one worker",
+      alone.heard.every(({ worker }) => worker === mainName),
+    );
     for (const asked of ["init", "coarse", "refine", "wipe"]) {
-      expect(`the second worker was asked: ${asked}`, both.heard.some((word) => word.worker === secondName && word.asked === asked));
+      expect(
+        `the second worker was asked: ${asked}`,
+        both.heard.some((word) => word.worker === secondName && word.asked === asked),
+      );
     }
   } finally {
     alone.stop();
@@ -58,7 +88,10 @@ interface Heard {
   readonly asked: string;
 }
 
-/** The worker's script behind a few lines that say how many cores there are, and report what reaches the worker. */
+/**
+ * The worker's script behind a few lines that say how many cores there are, and report what reaches
+ * the worker.
+ */
 async function start(script: string, cores: number) {
   const channelName = `cores-${String(cores)}-${String(performance.now())}`;
   const heard: Heard[] = [];

@@ -23,17 +23,28 @@ export const modules: Readonly<Record<string, string>> = {
   png: "node_modules/@jsquash/png/codec/pkg/squoosh_png_bg.wasm",
 };
 
-/** Serves files, the WASM modules and an empty page that runs `/page.js`, if there is one, on a free port. */
-export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ readonly origin: string; readonly close: () => void }> {
+/**
+ * Serves files, the WASM modules and an empty page that runs `/page.js`, if there is one, on a free
+ * port.
+ */
+export async function serve(
+  files: ReadonlyMap<string, ServedFile>,
+): Promise<{ readonly origin: string; readonly close: () => void }> {
   const script = files.has("/page.js") ? '<script src="/page.js"></script>' : "";
   const served = new Map([
     ...files,
     ["/", { type: "text/html", body: Buffer.from(`<!doctype html><title>engine</title>${script}`) }] as const,
-    ...Object.entries(modules).map(([name, path]) => [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(engineFolder, path)) }] as const),
+    ...Object.entries(modules).map(
+      ([name, path]) =>
+        [`/${name}.wasm`, { type: "application/wasm", body: readFileSync(join(engineFolder, path)) }] as const,
+    ),
   ]);
   const server = createServer((request, response) => {
     const found = served.get(decodeURIComponent(request.url ?? ""));
-    response.writeHead(found === undefined ? 404 : 200, { "content-type": found?.type ?? "text/plain", "content-security-policy": policy });
+    response.writeHead(found === undefined ? 404 : 200, {
+      "content-type": found?.type ?? "text/plain",
+      "content-security-policy": policy,
+    });
     response.end(found?.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -48,11 +59,17 @@ export async function serve(files: ReadonlyMap<string, ServedFile>): Promise<{ r
   };
 }
 
-/** One script of a source file, built as the portal's workers are. A path without a folder of its own is the engine's. */
+/**
+ * One script of a source file, built as the portal's workers are. A path without a folder of its
+ * own is the engine's.
+ */
 export async function bundle(file: string): Promise<ServedFile> {
   const out = mkdtempSync(join(tmpdir(), "engine-bundle-"));
   try {
-    const compiler = webpack({ ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: out }), cache: false });
+    const compiler = webpack({
+      ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: out }),
+      cache: false,
+    });
     const words = await new Promise<string>((done) => {
       compiler.run((error, stats) => {
         done(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));

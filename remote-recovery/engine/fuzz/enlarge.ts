@@ -1,8 +1,14 @@
-/** Files whose headers say that they are large, all of them alike, while what follows stays as little as it was. */
+/**
+ * Files whose headers say that they are large, all of them alike, while what follows stays as
+ * little as it was.
+ */
 import { gridOf, partOf } from "../tests/heif-files.ts";
 import { crc32 } from "../tests/vectors.ts";
 
-/** The same file with another size in each place that says one. A kind that is not known here stays as it is. */
+/**
+ * The same file with another size in each place that says one. A kind that is not known here stays
+ * as it is.
+ */
 export function enlarged(bytes: Uint8Array, width: number, height: number): Uint8Array {
   const file = Buffer.from(bytes);
   const name = (at: number) => file.toString("latin1", at, at + 4);
@@ -27,7 +33,10 @@ export function enlarged(bytes: Uint8Array, width: number, height: number): Uint
   } else if (name(8) === "avif" || name(8) === "heic") {
     const part = partOf(file);
     const content = part.kind === "avif" ? withBits(part.content, width, height) : part.content;
-    const properties = part.kind === "avif" ? part.properties : part.properties.map(([type, body]) => [type, type === "hvcC" ? withSps(body, width, height) : body] as const);
+    const properties =
+      part.kind === "avif"
+        ? part.properties
+        : part.properties.map(([type, body]) => [type, type === "hvcC" ? withSps(body, width, height) : body] as const);
     return gridOf({ ...part, content, properties, width, height }, { columns: 1, rows: 1 });
   }
   return file;
@@ -46,20 +55,36 @@ function enlargedJpeg(file: Buffer, width: number, height: number): Buffer {
 }
 
 const bitsIn = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
-const bytesOf = (bits: string) => Buffer.from(Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) => parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2)));
+const bytesOf = (bits: string) =>
+  Buffer.from(
+    Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) =>
+      parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2),
+    ),
+  );
 
-/** An AV1 item whose reduced sequence header (profile, two flags, level: ten bits) says this size, in sixteen bits each. */
+/**
+ * An AV1 item whose reduced sequence header (profile, two flags, level: ten bits) says this size,
+ * in sixteen bits each.
+ */
 function withBits(item: Uint8Array, width: number, height: number): Buffer {
   const at = item.indexOf(0x0a);
   const length = item[at + 1] ?? 0;
   const bits = bitsIn(item.subarray(at + 2, at + 2 + length));
   const [w, h] = [parseInt(bits.slice(10, 14), 2) + 1, parseInt(bits.slice(14, 18), 2) + 1];
-  const sized = bits.slice(0, 10) + "11111111" + (width - 1).toString(2).padStart(16, "0") + (height - 1).toString(2).padStart(16, "0") + bits.slice(18 + w + h);
+  const sized =
+    bits.slice(0, 10) +
+    "11111111" +
+    (width - 1).toString(2).padStart(16, "0") +
+    (height - 1).toString(2).padStart(16, "0") +
+    bits.slice(18 + w + h);
   const unit = bytesOf(sized);
   return Buffer.concat([item.subarray(0, at + 1), Uint8Array.of(unit.length), unit, item.subarray(at + 2 + length)]);
 }
 
-/** A configuration `hvcC` whose parameter set says this size, without a conformance window of its own. */
+/**
+ * A configuration `hvcC` whose parameter set says this size, without a conformance window of its
+ * own.
+ */
 function withSps(configuration: Uint8Array, width: number, height: number): Buffer {
   const file = Buffer.from(configuration);
   let at = 23;
@@ -68,7 +93,12 @@ function withSps(configuration: Uint8Array, width: number, height: number): Buff
     const length = file.readUInt16BE(at + 3); // one unit in each
     if (type === 33) {
       const unit = enlargedSps(file.subarray(at + 5, at + 5 + length), width, height);
-      return Buffer.concat([file.subarray(0, at + 3), Uint8Array.of(unit.length >> 8, unit.length & 255), unit, file.subarray(at + 5 + length)]);
+      return Buffer.concat([
+        file.subarray(0, at + 3),
+        Uint8Array.of(unit.length >> 8, unit.length & 255),
+        unit,
+        file.subarray(at + 5 + length),
+      ]);
     }
     at += 5 + length;
   }

@@ -1,7 +1,8 @@
 /**
- * Broken pictures in numbers: `pnpm fuzz:engine [cases] [seed]`, 10,000 unless told. Each ends in an answer or in a
- * typed error, within 5 seconds and 600 MB. Then the largest whole pictures of each kind, judged, searched and enrolled, within 900 MB.
- * One process for the broken ones, one for each whole picture and call. The last line is JSON; the exit code is 1 when a limit is broken.
+ * Broken pictures in numbers: `pnpm fuzz:engine [cases] [seed]`, 10,000 unless told. Each ends in
+ * an answer or in a typed error, within 5 seconds and 600 MB. Then the largest whole pictures of
+ * each kind, judged, searched and enrolled, within 900 MB. One process for the broken ones, one for
+ * each whole picture and call. The last line is JSON; the exit code is 1 when a limit is broken.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { execFile } from "node:child_process";
@@ -42,7 +43,9 @@ if (first === "whole") {
     ...(Object.values(whole).some(({ peak_mb }) => peak_mb > limits.whole_mb) ? ["whole_mb"] : []),
   ];
   for (const name of over) console.log(`over the limit: ${name}`);
-  console.log(JSON.stringify({ bench: "engine-fuzz", ok: over.length === 0 && broken.untyped === 0, limits, broken, whole }));
+  console.log(
+    JSON.stringify({ bench: "engine-fuzz", ok: over.length === 0 && broken.untyped === 0, limits, broken, whole }),
+  );
   process.exitCode = over.length === 0 && broken.untyped === 0 ? 0 : 1;
 }
 
@@ -60,7 +63,9 @@ async function tryBroken(cases: number, seed: number) {
 
   const one = fc.record({
     picture: brokenPicture,
-    call: fc.integer({ min: 0, max: 19 }).map((number): Call => (number < 2 ? "recover" : number < 3 ? "enrol" : "inspect")),
+    call: fc
+      .integer({ min: 0, max: 19 })
+      .map((number): Call => (number < 2 ? "recover" : number < 3 ? "enrol" : "inspect")),
   });
   const outcomes: Record<string, number> = {};
   let longest = 0;
@@ -79,15 +84,22 @@ async function tryBroken(cases: number, seed: number) {
     const took = (user + system) / 1000;
     const mostBefore = most;
     most = peak();
-    if (took > limits.case_ms || (most > limits.broken_mb && most > mostBefore)) console.log(`case ${String(count)}: ${took.toFixed(0)} ms, ${String(most)} MB: ${JSON.stringify({ call, ...picture, changes: picture.changes.length })}`);
+    if (took > limits.case_ms || (most > limits.broken_mb && most > mostBefore))
+      console.log(
+        `case ${String(count)}: ${took.toFixed(0)} ms, ${String(most)} MB: ${JSON.stringify({ call, ...picture, changes: picture.changes.length })}`,
+      );
     longest = Math.max(longest, took);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-    if (++count % 1000 === 0) console.log(`${String(count)} cases, longest ${longest.toFixed(0)} ms, at most ${String(peak())} MB`);
+    if (++count % 1000 === 0)
+      console.log(`${String(count)} cases, longest ${longest.toFixed(0)} ms, at most ${String(peak())} MB`);
   }
   return { cases, seed, untyped, longest_ms: Math.round(longest), peak_mb: peak(), outcomes };
 }
 
-/** Megabytes of this process at its largest so far: Linux's own mark, as that of getrusage begins with the parent's. */
+/**
+ * Megabytes of this process at its largest so far: Linux's own mark, as that of getrusage begins
+ * with the parent's.
+ */
 function peak(): number {
   const mark = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
   if (mark === undefined) throw new Error("this needs Linux");
@@ -103,7 +115,13 @@ async function tryWhole() {
       const file = join(folder, name);
       writeFileSync(file, await make());
       for (const call of calls) {
-        const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, here, "whole", file, call]);
+        const { stdout } = await promisify(execFile)(process.execPath, [
+          ...process.execArgv,
+          here,
+          "whole",
+          file,
+          call,
+        ]);
         whole[`${call} ${name}`] = Whole.parse(JSON.parse(stdout));
         console.log(`${call} ${name}: ${stdout.trim()}`);
       }
@@ -117,9 +135,14 @@ async function tryWhole() {
 
 async function largest() {
   const codecs = await loadCodecs();
-  const encoder = await WebAssembly.compile(readFileSync(fileURLToPath(new URL("../node_modules/@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm", import.meta.url))));
+  const encoder = await WebAssembly.compile(
+    readFileSync(fileURLToPath(new URL("../node_modules/@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm", import.meta.url))),
+  );
   const photo = await codecs.decode(readPhoto("friends-2056x3088.jpg"));
-  /** The photograph in another size, by its nearest pixels: as much detail as a picture can have that passes the gate. */
+  /**
+   * The photograph in another size, by its nearest pixels: as much detail as a picture can have
+   * that passes the gate.
+   */
   const scaled = (width: number, height: number) => {
     const from = new Uint32Array(photo.rgba.buffer, photo.rgba.byteOffset, photo.width * photo.height);
     const pixels = new Uint32Array(width * height);
@@ -131,9 +154,12 @@ async function largest() {
   };
   const jpeg = async (width: number, height: number, options: object) => {
     const codec = await createJpegEncoder(optionsFor(encoder));
-    return new Uint8Array(codec.encode(scaled(width, height).rgba, width, height, { ...jpegDefaults, quality: 80, ...options }));
+    return new Uint8Array(
+      codec.encode(scaled(width, height).rgba, width, height, { ...jpegDefaults, quality: 80, ...options }),
+    );
   };
-  const png = (more: Pick<PngOptions, "colourType" | "depth" | "data"> & Partial<PngOptions>) => Promise.resolve(makePng({ width: 8000, height: 6500, ...more }));
+  const png = (more: Pick<PngOptions, "colourType" | "depth" | "data"> & Partial<PngOptions>) =>
+    Promise.resolve(makePng({ width: 8000, height: 6500, ...more }));
   return {
     "baseline-52.jpg": () => codecs.jpegFile(scaled(8000, 6500), 80),
     "progressive-420-52.jpg": () => jpeg(8000, 6500, { progressive: true, auto_subsample: false, chroma_subsample: 2 }),

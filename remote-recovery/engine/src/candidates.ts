@@ -4,7 +4,12 @@ import { readCandidate, readImageSecret, type Candidate, type EngineWasm } from 
 
 /** A score below this means: another picture. */
 export const beaconFloor = 0.2;
-const signPatterns = [[0, 0], [1, 0], [0, 1], [1, 1]] as const;
+const signPatterns = [
+  [0, 0],
+  [1, 0],
+  [0, 1],
+  [1, 1],
+] as const;
 
 /** A failed recovery with what is needed to compare failures. */
 export type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
@@ -26,7 +31,9 @@ export function decodeCandidates(wasm: EngineWasm, slot: number, found: readonly
     const recovered = decodeLooked(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
     if (recovered !== null) return recovered;
   }
-  return score < beaconFloor ? { outcome: "not_this_picture", score } : { outcome: "too_many_errors", index: slot, score };
+  return score < beaconFloor
+    ? { outcome: "not_this_picture", score }
+    : { outcome: "too_many_errors", index: slot, score };
 }
 
 /** The first `count` candidates, best score first. */
@@ -38,7 +45,8 @@ export function readRefined(wasm: EngineWasm, count: number): readonly Candidate
 export function decodeLooked(wasm: EngineWasm, slot: number, transposed: number, score: number): Recovered | null {
   for (const [a, b] of signPatterns) {
     const errors = wasm.attempt(slot, transposed, a, b);
-    if (errors >= 0) return { outcome: "recovered", index: slot, imageSecretBytes: readImageSecret(wasm), errors, score };
+    if (errors >= 0)
+      return { outcome: "recovered", index: slot, imageSecretBytes: readImageSecret(wasm), errors, score };
   }
   return null;
 }

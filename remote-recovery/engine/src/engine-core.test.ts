@@ -64,7 +64,11 @@ describe("inspect", () => {
 
   it("says too_small of a picture under 64 pixels", async () => {
     const pixels = { width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) };
-    expect(await engine.inspect(pngOf(pixels))).toMatchObject({ verdict: "red", redReasons: expect.arrayContaining(["too_small"]) as unknown, width: 63 });
+    expect(await engine.inspect(pngOf(pixels))).toMatchObject({
+      verdict: "red",
+      redReasons: expect.arrayContaining(["too_small"]) as unknown,
+      width: 63,
+    });
   });
 });
 
@@ -90,7 +94,9 @@ describe("the self-test", () => {
   it("is left out for a picture that the gate refuses", async () => {
     const phases = new Set<string>();
     const onProgress = ({ phase }: EngineProgress) => void phases.add(phase);
-    expect((await engine.inspect(readPhoto("spacex-3000x1688.jpg"), { selfTest: true, onProgress })).redReasons).toEqual(["estimate"]);
+    expect(
+      (await engine.inspect(readPhoto("spacex-3000x1688.jpg"), { selfTest: true, onProgress })).redReasons,
+    ).toEqual(["estimate"]);
     expect([...phases]).toEqual(["decoding"]);
   });
 });
@@ -106,22 +112,31 @@ describe("enrol and recover", () => {
   });
 
   it("find the right one among many sketches", async () => {
-    const sketches = Array.from({ length: 40 }, (_, i) => sketchOf(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""));
+    const sketches = Array.from({ length: 40 }, (_, i) =>
+      sketchOf(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""),
+    );
     sketches[37] = (await picosEnrolled()).sketch;
     expect(await engine.recover(picos(), sketches)).toMatchObject({ outcome: "recovered", index: 37 });
   });
 
   it("recover a cropped and turned copy", async () => {
-    const result = await engine.recover(readVectorFile("pictures/spacex-turned.png"), [sketchOf("coffee.png"), sketchOf("spacex-3000x1688.jpg")]);
+    const result = await engine.recover(readVectorFile("pictures/spacex-turned.png"), [
+      sketchOf("coffee.png"),
+      sketchOf("spacex-3000x1688.jpg"),
+    ]);
     expect(result).toMatchObject({ outcome: "recovered", index: 1 });
   });
 
-  it.each(["rocket.webp", "rocket-turned.webp", "rocket.avif", "rocket.heic", "rocket-progressive.jpg", "rocket-16bit.png"])(
-    "recover from a copy of another kind: %s",
-    async (name) => {
-      expect(await engine.recover(readKind(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
-    },
-  );
+  it.each([
+    "rocket.webp",
+    "rocket-turned.webp",
+    "rocket.avif",
+    "rocket.heic",
+    "rocket-progressive.jpg",
+    "rocket-16bit.png",
+  ])("recover from a copy of another kind: %s", async (name) => {
+    expect(await engine.recover(readKind(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
+  });
 
   it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
     const asked: string[] = [];
@@ -135,7 +150,8 @@ describe("enrol and recover", () => {
     expect((await core.inspect(readKind("rocket.jpg"))).width).toBe(320);
     expect((await refusal(core.inspect(readKind("rocket.webp")))).code).toBe("offline");
     online = true;
-    for (const name of ["rocket.webp", "rocket-lossless.webp"]) expect((await core.inspect(readKind(name))).width).toBe(320);
+    for (const name of ["rocket.webp", "rocket-lossless.webp"])
+      expect((await core.inspect(readKind(name))).width).toBe(320);
     expect(asked).toEqual(["webp", "webp"]);
   });
 
@@ -154,7 +170,10 @@ describe("enrol and recover", () => {
   it("say too_many_errors of the picture of a sketch with another syndrome", async () => {
     const { choice } = sketchOf("coffee.png");
     const { syndrome } = sketchOf("chelsea.png");
-    expect(await engine.recover(readPhoto("coffee.png"), [{ choice, syndrome }])).toMatchObject({ outcome: "too_many_errors", index: 0 });
+    expect(await engine.recover(readPhoto("coffee.png"), [{ choice, syndrome }])).toMatchObject({
+      outcome: "too_many_errors",
+      index: 0,
+    });
   });
 
   it("tell a picture that is in use, with its secret, and make nothing new of it", async () => {
@@ -173,7 +192,10 @@ describe("enrol and recover", () => {
   it("tell a picture that only resembles one in use, without a secret", async () => {
     const { choice } = sketchOf("coffee.png");
     const { syndrome } = sketchOf("chelsea.png");
-    expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).known).toMatchObject({ index: 0, imageSecretBytes: null });
+    expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).known).toMatchObject({
+      index: 0,
+      imageSecretBytes: null,
+    });
   });
 
   it("refuse a plain picture with the gate's reasons", async () => {
@@ -184,8 +206,13 @@ describe("enrol and recover", () => {
 
   it("refuse a picture under 64 pixels", async () => {
     const tiny = pngOf({ width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) });
-    expect((await refusal(engine.enrol(tiny, []))).details).toMatchObject({ reasons: expect.arrayContaining(["too_small"]) as unknown });
-    expect(await refusal(engine.recover(tiny, []))).toMatchObject({ code: "picture_unreadable", details: { reason: "too_small" } });
+    expect((await refusal(engine.enrol(tiny, []))).details).toMatchObject({
+      reasons: expect.arrayContaining(["too_small"]) as unknown,
+    });
+    expect(await refusal(engine.recover(tiny, []))).toMatchObject({
+      code: "picture_unreadable",
+      details: { reason: "too_small" },
+    });
   });
 
   it("refuse a sketch of a wrong size or with unused bits", async () => {
@@ -203,7 +230,9 @@ describe("enrol and recover", () => {
 describe("hints", () => {
   /** A photograph in the middle of an upright screen: bars above and below. */
   const screenshot = once(async () => {
-    const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) => Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png));
+    const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) =>
+      Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png),
+    );
     const { width, height, rgba } = resample(picture, 720, 540, "bilinear");
     const screen = new Uint8Array(720 * 1280 * 4).fill(255);
     for (let at = 0; at < screen.length; at += 4) screen.fill(24, at, at + 3);
@@ -223,14 +252,28 @@ describe("hints", () => {
 
   it("find a picture in a frame drawn by hand, to about 1 %", async () => {
     const { sketch } = await picosEnrolled();
-    const hint = { kind: "frame", left: 0.008, right: 0.995, top: 310 / 1280 - 0.006, bottom: 850 / 1280 + 0.007 } as const;
+    const hint = {
+      kind: "frame",
+      left: 0.008,
+      right: 0.995,
+      top: 310 / 1280 - 0.006,
+      bottom: 850 / 1280 + 0.007,
+    } as const;
     expect(await engine.recover(await screenshot(), [sketch], { hint })).toMatchObject({ outcome: "recovered" });
   });
 
   it("do not open another picture, and take no frame that is no frame", async () => {
-    expect((await engine.recover(friends(), [sketchOf("coffee.png")], { hint: { kind: "screenshot" } })).outcome).toBe("not_this_picture");
+    expect((await engine.recover(friends(), [sketchOf("coffee.png")], { hint: { kind: "screenshot" } })).outcome).toBe(
+      "not_this_picture",
+    );
     const hint = { kind: "frame", left: NaN, right: 1, top: 0, bottom: Infinity } as const;
-    expect((await engine.recover(readVectorFile("pictures/astronaut-cropped-too-far.png"), [sketchOf("coffee.png")], { hint })).outcome).toBe("not_this_picture");
+    expect(
+      (
+        await engine.recover(readVectorFile("pictures/astronaut-cropped-too-far.png"), [sketchOf("coffee.png")], {
+          hint,
+        })
+      ).outcome,
+    ).toBe("not_this_picture");
   });
 });
 
@@ -264,7 +307,10 @@ describe("options", () => {
       expect((await refusal(call)).code).toBe("cancelled");
     }
     expect([...phases]).toEqual(expect.arrayContaining(["decoding", "searching"]));
-    expect(await engine.recover(readPhoto("coffee.png"), [sketchOf("coffee.png")])).toMatchObject({ outcome: "recovered", errors: 0 });
+    expect(await engine.recover(readPhoto("coffee.png"), [sketchOf("coffee.png")])).toMatchObject({
+      outcome: "recovered",
+      errors: 0,
+    });
   });
 
   it("do not let a failed call spoil the ones that wait behind it", async () => {
@@ -299,7 +345,9 @@ describe("memory", () => {
   it("leaves no copy of an image secret behind, but for the one that it gives", async () => {
     const slices = jest.spyOn(Uint8Array.prototype, "slice");
     const { imageSecretBytes } = await createEngineCore(modules).enrol(picos(), []);
-    const copies = slices.mock.results.map(({ value }) => value as Uint8Array).filter((copy) => copy.length === 32 && copy !== imageSecretBytes);
+    const copies = slices.mock.results
+      .map(({ value }) => value as Uint8Array)
+      .filter((copy) => copy.length === 32 && copy !== imageSecretBytes);
     slices.mockRestore();
     expect(copies.length).toBeGreaterThanOrEqual(6); // one for each changed copy of the self-test
     expect(copies.filter((copy) => copy.some((byte) => byte !== 0))).toEqual([]);
@@ -313,7 +361,8 @@ describe("memory", () => {
       WebAssembly.Instance = class extends RealInstance {
         constructor(...given: ConstructorParameters<typeof RealInstance>) {
           super(...given);
-          for (const value of Object.values(this.exports)) if (value instanceof WebAssembly.Memory) memories.push(value);
+          for (const value of Object.values(this.exports))
+            if (value instanceof WebAssembly.Memory) memories.push(value);
         }
       };
     });
@@ -321,20 +370,25 @@ describe("memory", () => {
       WebAssembly.Instance = RealInstance;
     });
 
-    it.each(["rocket.jpg", "rocket-16bit.png", "rocket.webp", "rocket.avif", "rocket.heic"])("is all zeros after it has read %s, and so are its pixels", async (name) => {
-      const bytes = readKind(name);
-      const raster = await decodePicture(bytes, async (kind) => (kind === "jpeg" || kind === "png" ? modules[kind] : loadCodecInNode(kind)));
-      const { rgba } = raster;
-      expect(rgba.some((value) => value !== 0)).toBe(true);
-      raster.release();
-      expect(rgba.every((value) => value === 0)).toBe(true);
-      expect(memories).toHaveLength(1);
-      for (const { buffer } of memories) {
-        const words = new Uint32Array(buffer);
-        expect(words.length * 4).toBeGreaterThan(bytes.length);
-        expect(words.every((word) => word === 0)).toBe(true);
-      }
-    });
+    it.each(["rocket.jpg", "rocket-16bit.png", "rocket.webp", "rocket.avif", "rocket.heic"])(
+      "is all zeros after it has read %s, and so are its pixels",
+      async (name) => {
+        const bytes = readKind(name);
+        const raster = await decodePicture(bytes, async (kind) =>
+          kind === "jpeg" || kind === "png" ? modules[kind] : loadCodecInNode(kind),
+        );
+        const { rgba } = raster;
+        expect(rgba.some((value) => value !== 0)).toBe(true);
+        raster.release();
+        expect(rgba.every((value) => value === 0)).toBe(true);
+        expect(memories).toHaveLength(1);
+        for (const { buffer } of memories) {
+          const words = new Uint32Array(buffer);
+          expect(words.length * 4).toBeGreaterThan(bytes.length);
+          expect(words.every((word) => word === 0)).toBe(true);
+        }
+      },
+    );
   });
 
   it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
@@ -344,7 +398,8 @@ describe("memory", () => {
     let seen = false;
     await core.recover(friends(), [coffee], {
       onProgress: ({ phase }) => {
-        if (phase === "searching") seen ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
+        if (phase === "searching")
+          seen ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
       },
     });
     expect(seen).toBe(true);

@@ -1,13 +1,27 @@
 /**
- * The engine over compiled modules, in a worker or in Node: it fetches nothing, and has no clock, no randomness and no DOM.
- * Between calls it holds neither pixels nor bits.
+ * The engine over compiled modules, in a worker or in Node: it fetches nothing, and has no clock,
+ * no randomness and no DOM. Between calls it holds neither pixels nor bits.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import { unreadable } from "./decoders/picture-file.ts";
-import { EnginePhase, GateVerdict, type Engine, type EngineOptions, type EnrolResult, type GateReport, type Sketch } from "./engine.ts";
 import {
-  enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, type EngineWasm,
+  EnginePhase,
+  GateVerdict,
+  type Engine,
+  type EngineOptions,
+  type EnrolResult,
+  type GateReport,
+  type Sketch,
+} from "./engine.ts";
+import {
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readImageSecret,
+  readMeasures,
+  readSketch,
+  type EngineWasm,
 } from "./engine-wasm.ts";
 import { judge, judgeCopies, noMeasures } from "./gate.ts";
 import { rowsOf, type Raster } from "./rows.ts";
@@ -16,13 +30,18 @@ import type { SearchHelper } from "./second-core.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
 /** Compiled modules: the engine, the codecs of most pictures, and perhaps others. */
-export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<Record<"jpeg" | "png", WebAssembly.Module>> &
+export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<
+  Record<"jpeg" | "png", WebAssembly.Module>
+> &
   Partial<Readonly<Record<LazyCodec, WebAssembly.Module>>>;
 /** Codecs that are fetched when a picture needs them. */
 export type LazyCodec = Exclude<CodecName, "jpeg" | "png">;
 
 export interface CoreOptions {
-  /** Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its PortalErrors are passed on. */
+  /**
+   * Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its
+   * PortalErrors are passed on.
+   */
   readonly load?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
   /** Another core for searches, if there is one. */
   readonly helper?: SearchHelper | null;
@@ -58,7 +77,10 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
   };
 
   const loads = new Map<CodecName, Promise<WebAssembly.Module>>();
-  /** A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries again. */
+  /**
+   * A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries
+   * again.
+   */
   const codec = (name: CodecName): Promise<WebAssembly.Module> => {
     const given = modules[name];
     if (given !== undefined) return Promise.resolve(given);
@@ -69,8 +91,16 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
     return known;
   };
 
-  /** Decodes a picture into the engine and gives it to `work` with its size as seen; clears the pixels afterwards. */
-  const withPicture = async <T>(wasm: EngineWasm, bytes: Uint8Array, pause: EnginePause, work: (opened: Opened) => Promise<T> | T): Promise<T> => {
+  /**
+   * Decodes a picture into the engine and gives it to `work` with its size as seen; clears the
+   * pixels afterwards.
+   */
+  const withPicture = async <T>(
+    wasm: EngineWasm,
+    bytes: Uint8Array,
+    pause: EnginePause,
+    work: (opened: Opened) => Promise<T> | T,
+  ): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
     const raster = await decodePicture(bytes, codec);
     try {
@@ -79,7 +109,8 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
       const width = turned ? raster.height : raster.width;
       const height = turned ? raster.width : raster.height;
       const fits = Math.min(width, height) >= smallestSide;
-      if (fits && !feedPicture(wasm, rowsOf(raster))) throw new PortalError("picture_too_large", { details: { width, height } });
+      if (fits && !feedPicture(wasm, rowsOf(raster)))
+        throw new PortalError("picture_too_large", { details: { width, height } });
       return await work({ raster, width, height, fits });
     } finally {
       raster.release();
@@ -93,8 +124,17 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
     return judge(width, height, readMeasures(wasm));
   };
 
-  const testCopies = async (wasm: EngineWasm, { raster }: Opened, gate: GateReport, sketch: Sketch, imageSecretBytes: Uint8Array, pause: EnginePause): Promise<GateReport> => {
-    const { failed } = await selfTest(wasm, raster, sketch, imageSecretBytes, (done, total) => pause(EnginePhase.selfTest, done, total));
+  const testCopies = async (
+    wasm: EngineWasm,
+    { raster }: Opened,
+    gate: GateReport,
+    sketch: Sketch,
+    imageSecretBytes: Uint8Array,
+    pause: EnginePause,
+  ): Promise<GateReport> => {
+    const { failed } = await selfTest(wasm, raster, sketch, imageSecretBytes, (done, total) =>
+      pause(EnginePhase.selfTest, done, total),
+    );
     return judgeCopies(gate, failed);
   };
 
@@ -129,7 +169,12 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
             const found = await findSketch(wasm, known, pause, { helper });
             if (found.outcome !== "not_this_picture") {
               const secret = found.outcome === "recovered" ? found.imageSecretBytes : null;
-              return { gate, sketch, imageSecretBytes, known: { index: found.index, score: found.score, imageSecretBytes: secret } };
+              return {
+                gate,
+                sketch,
+                imageSecretBytes,
+                known: { index: found.index, score: found.score, imageSecretBytes: secret },
+              };
             }
             if (gate.verdict === GateVerdict.red) throw tooPlain(gate);
             const tested = await testCopies(wasm, opened, gate, sketch, imageSecretBytes, pause);
@@ -155,7 +200,10 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
   };
 }
 
-/** A decoded picture, also in the engine when it `fits`: no side under 64 pixels. Width and height as seen. */
+/**
+ * A decoded picture, also in the engine when it `fits`: no side under 64 pixels. Width and height
+ * as seen.
+ */
 interface Opened {
   readonly raster: Raster & { readonly release: () => void };
   readonly width: number;
@@ -164,7 +212,8 @@ interface Opened {
 }
 
 function checkSketches(sketches: readonly Sketch[]): void {
-  if (!sketches.every(isSketch)) throw new TypeError("a sketch is 256 bytes of choice and 86 of syndrome, unused bits 0");
+  if (!sketches.every(isSketch))
+    throw new TypeError("a sketch is 256 bytes of choice and 86 of syndrome, unused bits 0");
 }
 
 function tooPlain({ redReasons, width, height }: GateReport): PortalError {

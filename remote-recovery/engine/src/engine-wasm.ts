@@ -1,22 +1,69 @@
-/** The engine's WASM instance with types: what engine/assembly/index.ts exports. The only importer of that module. */
+/**
+ * The engine's WASM instance with types: what engine/assembly/index.ts exports. The only importer
+ * of that module.
+ */
 import type { PictureRows } from "./rows.ts";
 import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
 
 const functions = [
-  "beginPicture", "beginTable", "endPicture", "takeRows", "stripAddress", "stripRows", "lumaAddress", "reductionFactor", "satAddress", "look", "gate",
-  "enrol", "score", "attempt", "coarse", "coarseAt", "coarseScoresAddress", "place", "choose", "refine", "syndromeOfWord", "decode", "distance", "wipe",
+  "beginPicture",
+  "beginTable",
+  "endPicture",
+  "takeRows",
+  "stripAddress",
+  "stripRows",
+  "lumaAddress",
+  "reductionFactor",
+  "satAddress",
+  "look",
+  "gate",
+  "enrol",
+  "score",
+  "attempt",
+  "coarse",
+  "coarseAt",
+  "coarseScoresAddress",
+  "place",
+  "choose",
+  "refine",
+  "syndromeOfWord",
+  "decode",
+  "distance",
+  "wipe",
 ] as const;
 const globals = [
-  "sketches", "sketchStride", "sketchSlots", "outChoice", "outSyndrome", "outImageSecret", "outMeasures", "candidates", "candidateStride",
-  "coarseWindows", "grid", "coefficientTable", "word", "difference", "errors", "workStart", "workEnd", "satRows", "satColumns", "width",
+  "sketches",
+  "sketchStride",
+  "sketchSlots",
+  "outChoice",
+  "outSyndrome",
+  "outImageSecret",
+  "outMeasures",
+  "candidates",
+  "candidateStride",
+  "coarseWindows",
+  "grid",
+  "coefficientTable",
+  "word",
+  "difference",
+  "errors",
+  "workStart",
+  "workEnd",
+  "satRows",
+  "satColumns",
+  "width",
   "height",
 ] as const;
 
 type WasmFunction = (...numbers: readonly number[]) => number;
-export type EngineWasm = { readonly memory: WebAssembly.Memory } & Readonly<Record<(typeof functions)[number], WasmFunction>> &
+export type EngineWasm = { readonly memory: WebAssembly.Memory } & Readonly<
+  Record<(typeof functions)[number], WasmFunction>
+> &
   Readonly<Record<(typeof globals)[number], { readonly value: number }>>;
 
-/** A fresh instance with memory of its own. Throws a TypeError when the module is not this engine. */
+/**
+ * A fresh instance with memory of its own. Throws a TypeError when the module is not this engine.
+ */
 export function instantiateEngine(module: WebAssembly.Module): EngineWasm {
   const { exports } = new WebAssembly.Instance(module);
   const complete =
@@ -41,7 +88,10 @@ export interface Candidate {
   readonly coarseScore: number;
 }
 
-/** The area table of a picture, all that a search needs of it. It holds the picture: fill it with 0 after use. */
+/**
+ * The area table of a picture, all that a search needs of it. It holds the picture: fill it with 0
+ * after use.
+ */
 export interface PictureTable {
   /** As seen, in pixels. */
   readonly width: number;
@@ -57,7 +107,10 @@ export function copyTable(wasm: EngineWasm): PictureTable {
   return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(sumsIn(wasm)) };
 }
 
-/** Takes the area table that another instance has made in place of pixels. False when the engine refuses it. */
+/**
+ * Takes the area table that another instance has made in place of pixels. False when the engine
+ * refuses it.
+ */
 export function takeTable(wasm: EngineWasm, { width, height, sums }: PictureTable): boolean {
   if (wasm.beginTable(width, height) !== 1) return false;
   const target = sumsIn(wasm);
@@ -66,11 +119,15 @@ export function takeTable(wasm: EngineWasm, { width, height, sums }: PictureTabl
   return true;
 }
 
-/** The coarse scores of the first `count` sketches in windows from … to − 1: upright and transposed for each window. */
+/**
+ * The coarse scores of the first `count` sketches in windows from … to − 1: upright and transposed
+ * for each window.
+ */
 export function coarseScoresIn(wasm: EngineWasm, count: number, from: number, to: number): Float64Array<ArrayBuffer>[] {
-  return Array.from({ length: count }, (_, slot) => new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, (to - from) * 2)).map(
-    (scores) => new Float64Array(scores),
-  );
+  return Array.from(
+    { length: count },
+    (_, slot) => new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, (to - from) * 2),
+  ).map((scores) => new Float64Array(scores));
 }
 
 /** Writes scores that {@link coarseScoresIn} read in another instance. */
@@ -121,10 +178,13 @@ export function readCandidate(wasm: EngineWasm, index: number): Candidate {
   return { score, window: [x0, x1, y0, y1], transposed: transposed !== 0, start: entry >> 1, coarseScore };
 }
 
-/** Feeds pixels into the engine. False when the engine refuses them: a side under 64, too many pixels, or no memory. */
+/**
+ * Feeds pixels into the engine. False when the engine refuses them: a side under 64, too many
+ * pixels, or no memory.
+ */
 export function feedPicture(wasm: EngineWasm, { width, height, orientation, readRows }: PictureRows): boolean {
   if (wasm.beginPicture(width, height, orientation) !== 1) return false;
-  for (let row = 0; row < height; ) {
+  for (let row = 0; row < height;) {
     const count = Math.min(wasm.stripRows(), height - row);
     readRows(row, count, new Uint8Array(wasm.memory.buffer, wasm.stripAddress(), count * width * 4));
     wasm.takeRows(count);

@@ -77,7 +77,10 @@ describe("the engine behind a worker", () => {
     expect(result.outcome === "recovered" && result.imageSecretBytes.some((byte) => byte !== 0)).toBe(true);
     expect((await refusal(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
     expect(moved).toHaveLength(0);
-    expect(pictures.map((picture) => [picture.length > 0, picture.every((byte) => byte === 0)])).toEqual([[true, true], [true, true]]);
+    expect(pictures.map((picture) => [picture.length > 0, picture.every((byte) => byte === 0)])).toEqual([
+      [true, true],
+      [true, true],
+    ]);
     expect(secrets.map(({ length }) => length)).toEqual([0]);
   });
 
@@ -113,7 +116,9 @@ describe("the engine behind a worker", () => {
 
   it("does not start when the signal is aborted already", async () => {
     const { engine } = await served();
-    expect((await refusal(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe("cancelled");
+    expect((await refusal(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
+      "cancelled",
+    );
   });
 
   it("rebuilds PortalErrors with code and details", async () => {

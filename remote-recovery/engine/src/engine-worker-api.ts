@@ -8,16 +8,17 @@ import { serveCalls } from "./worker-calls.ts";
 export type CodecLoader = (name: LazyCodec) => Promise<WebAssembly.Module>;
 
 /**
- * What the engine's worker offers: the engine itself, and how it is started. `callsTo<EngineWorkerApi>(workerOrPort)` is an
- * Engine again. The bytes of a picture are copied unless the caller transfers them; what arrives here is overwritten with 0 after
- * the call, and image secrets are moved to the caller. Calls made before `init` wait for it.
+ * What the engine's worker offers: the engine itself, and how it is started.
+ * `callsTo<EngineWorkerApi>(workerOrPort)` is an Engine again. The bytes of a picture are copied
+ * unless the caller transfers them; what arrives here is overwritten with 0 after the call, and
+ * image secrets are moved to the caller. Calls made before `init` wait for it.
  */
 export interface EngineWorkerApi extends Engine {
   /** Answers when the worker runs. */
   readonly ping: () => void;
   /**
-   * Hands over the compiled modules, once, before any other call is answered. `load`, a proxied function, fetches and
-   * compiles the codec of a picture that is neither JPEG nor PNG.
+   * Hands over the compiled modules, once, before any other call is answered. `load`, a proxied
+   * function, fetches and compiles the codec of a picture that is neither JPEG nor PNG.
    */
   readonly init: (modules: EngineModules, load?: CodecLoader) => void;
   /** Serves the same engine on a port: for another worker. */
@@ -25,7 +26,9 @@ export interface EngineWorkerApi extends Engine {
 }
 
 /** @param second starts a helper for searches on another core, when there is one. */
-export function createEngineWorkerApi(second: (engine: WebAssembly.Module) => SearchHelper | null = () => null): EngineWorkerApi {
+export function createEngineWorkerApi(
+  second: (engine: WebAssembly.Module) => SearchHelper | null = () => null,
+): EngineWorkerApi {
   let supply: (engine: Engine) => void = () => undefined;
   const engine = new Promise<Engine>((resolve) => {
     supply = resolve;
@@ -64,5 +67,8 @@ async function overwriting<T>(picture: Uint8Array, call: () => Promise<T>): Prom
 
 /** A clone would leave an image secret behind in this worker. */
 function moving<T extends object>(result: T, ...secrets: readonly (Uint8Array | null | undefined)[]): T {
-  return Comlink.transfer(result, secrets.flatMap((secret) => (secret == null ? [] : [secret.buffer])));
+  return Comlink.transfer(
+    result,
+    secrets.flatMap((secret) => (secret == null ? [] : [secret.buffer])),
+  );
 }

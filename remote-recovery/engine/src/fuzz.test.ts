@@ -10,7 +10,9 @@ import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 
 jest.setTimeout(600_000);
 
-/** A taste at every run of the tests; `pnpm fuzz:engine` tries 10,000, and watches time and memory. */
+/**
+ * A taste at every run of the tests; `pnpm fuzz:engine` tries 10,000, and watches time and memory.
+ */
 const numRuns = 60;
 
 let modules: EngineModules;
@@ -44,7 +46,13 @@ it("decodes or refuses every broken file, with a typed error and sane pixels", a
 });
 
 it("reads the header of any bytes, or refuses them", () => {
-  const starts = [[], [0xff, 0xd8, 0xff], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], [...Buffer.from("RIFF....WEBPVP8X")], [...Buffer.from("\0\0\0\x18ftypavif....avif")]];
+  const starts = [
+    [],
+    [0xff, 0xd8, 0xff],
+    [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+    [...Buffer.from("RIFF....WEBPVP8X")],
+    [...Buffer.from("\0\0\0\x18ftypavif....avif")],
+  ];
   fc.assert(
     fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
       try {
@@ -76,11 +84,15 @@ it("takes no random sketch, whole or in part, for any picture", async () => {
   if (picture === undefined) throw new Error("unknown picture");
   const genuine = { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
   const bits = (bytes: number, unused: number) =>
-    fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value) => value.map((byte, at) => (at === bytes - 1 ? byte & (0xff >> unused) : byte)));
+    fc
+      .uint8Array({ minLength: bytes, maxLength: bytes })
+      .map((value) => value.map((byte, at) => (at === bytes - 1 ? byte & (0xff >> unused) : byte)));
   await fc.assert(
     fc.asyncProperty(bits(256, 1), bits(86, 6), async (choice, syndrome) => {
       expect((await core.recover(readKind("rocket.jpg"), [{ choice, syndrome }])).outcome).toBe("not_this_picture");
-      expect((await core.recover(readKind("rocket.jpg"), [{ choice: genuine.choice, syndrome }])).outcome).toBe("too_many_errors");
+      expect((await core.recover(readKind("rocket.jpg"), [{ choice: genuine.choice, syndrome }])).outcome).toBe(
+        "too_many_errors",
+      );
     }),
     { numRuns: 3 },
   );

@@ -1,4 +1,7 @@
-/** The search where the usual one does not reach: around a screenshot, or in a frame that the person has drawn. */
+/**
+ * The search where the usual one does not reach: around a screenshot, or in a frame that the person
+ * has drawn.
+ */
 import type { RecoverResult, SearchHint } from "./engine.ts";
 import type { EngineWasm, Window } from "./engine-wasm.ts";
 import { betterFailure, decodeCandidates, readRefined, type Failure } from "./candidates.ts";
@@ -10,14 +13,21 @@ const near = 0.014;
 /** Windows between two pauses. */
 const slice = 500;
 
-/** Windows to start from. Each is that of enrolment: the middle 88 % of the picture in both directions. */
+/**
+ * Windows to start from. Each is that of enrolment: the middle 88 % of the picture in both
+ * directions.
+ */
 export function windowsFor(hint: SearchHint): Window[] {
   if (hint.kind === "screenshot") return screenshotWindows();
   const { left, right, top, bottom } = hint;
   const across = middle(left, right);
   const down = middle(top, bottom);
   const nudges = [0, -0.01, 0.01];
-  return nudges.flatMap((a) => nudges.flatMap((b) => nudges.flatMap((c) => nudges.map((d): Window => [across[0] + a, across[1] + b, down[0] + c, down[1] + d]))));
+  return nudges.flatMap((a) =>
+    nudges.flatMap((b) =>
+      nudges.flatMap((c) => nudges.map((d): Window => [across[0] + a, across[1] + b, down[0] + c, down[1] + d])),
+    ),
+  );
 }
 
 /** One axis up to 45 % from each side, the other as good as whole. */
@@ -43,7 +53,10 @@ interface Start {
   readonly transposed: boolean;
 }
 
-/** Looks for the sketches in the first `count` slots, starting from windows that a hint gives. Ends with the first that decodes. */
+/**
+ * Looks for the sketches in the first `count` slots, starting from windows that a hint gives. Ends
+ * with the first that decodes.
+ */
 export async function searchHinted(
   wasm: EngineWasm,
   count: number,
@@ -83,7 +96,9 @@ function distinct(list: Start[]): Start[] {
   for (const start of list) {
     if (chosen.length === mostCandidates) break;
     const known = chosen.some(
-      ({ window, transposed }) => transposed === start.transposed && window.every((side, at) => Math.abs(side - (start.window[at] ?? NaN)) < near),
+      ({ window, transposed }) =>
+        transposed === start.transposed &&
+        window.every((side, at) => Math.abs(side - (start.window[at] ?? NaN)) < near),
     );
     if (!known) chosen.push(start);
   }

@@ -1,4 +1,6 @@
-/** The engine under Node, for tests and the command line: the same core, modules read from the disk. */
+/**
+ * The engine under Node, for tests and the command line: the same core, modules read from the disk.
+ */
 import { execFile } from "node:child_process";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +15,9 @@ export type EngineVariant = "simd" | "scalar";
 
 const loads = new Map<EngineVariant, Promise<Engine>>();
 
-/** The engine, once for each variant. A failed load is forgotten, so that the next call tries again. */
+/**
+ * The engine, once for each variant. A failed load is forgotten, so that the next call tries again.
+ */
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
   const known = loads.get(variant);
   if (known !== undefined) return known;
@@ -25,7 +29,8 @@ export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engin
 
 /** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
 export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
-  // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test runner cannot load.
+  // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test
+  // runner cannot load.
   if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(root, "build.ts")]);
   const [engine, jpeg, png] = await Promise.all([
     compileFile(`build/engine.${variant}.wasm`),
@@ -39,7 +44,9 @@ export async function loadModulesInNode(variant: EngineVariant = "simd"): Promis
 async function isBuilt(variant: EngineVariant): Promise<boolean> {
   const sources = await readdir(join(root, "assembly"));
   const [built = NaN, ...changed] = await Promise.all(
-    [`build/engine.${variant}.wasm`, "build.ts", ...sources.map((name) => `assembly/${name}`)].map((path) => changedAt(join(root, path))),
+    [`build/engine.${variant}.wasm`, "build.ts", ...sources.map((name) => `assembly/${name}`)].map((path) =>
+      changedAt(join(root, path)),
+    ),
   );
   return changed.every((time) => time <= built);
 }

@@ -1,4 +1,7 @@
-/** A picture as rows that are asked for: the file's own, or a changed copy that is never whole in memory. */
+/**
+ * A picture as rows that are asked for: the file's own, or a changed copy that is never whole in
+ * memory.
+ */
 export interface PictureRows {
   readonly width: number;
   readonly height: number;
@@ -19,7 +22,9 @@ export interface Raster {
 export function rowsOf({ width, height, orientation, rgba }: Raster): PictureRows {
   const rowBytes = width * 4;
   return {
-    width, height, orientation,
+    width,
+    height,
+    orientation,
     readRows: (from, count, target) => {
       target.set(rgba.subarray(from * rowBytes, (from + count) * rowBytes));
     },

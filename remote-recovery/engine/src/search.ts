@@ -1,9 +1,25 @@
-/** Finding sketches in the picture that the engine holds: the same framing first, then the blind search. */
-import { beaconFloor, betterFailure, decodeCandidates, decodeLooked, type Failure, type Recovered } from "./candidates.ts";
+/**
+ * Finding sketches in the picture that the engine holds: the same framing first, then the blind
+ * search.
+ */
+import {
+  beaconFloor,
+  betterFailure,
+  decodeCandidates,
+  decodeLooked,
+  type Failure,
+  type Recovered,
+} from "./candidates.ts";
 import { searchHinted } from "./hinted-search.ts";
 import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
 import {
-  copyTable, enrolmentWindow, readCandidate, writeCoarseScores, writeSketch, type Candidate, type EngineWasm,
+  copyTable,
+  enrolmentWindow,
+  readCandidate,
+  writeCoarseScores,
+  writeSketch,
+  type Candidate,
+  type EngineWasm,
 } from "./engine-wasm.ts";
 import type { SearchHelper } from "./second-core.ts";
 
@@ -22,8 +38,8 @@ export interface SearchOptions {
 }
 
 /**
- * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a wrong size fit nothing:
- * the caller checks them.
+ * Looks for any of the sketches. One that decodes ends it; else the best failure. Sketches of a
+ * wrong size fit nothing: the caller checks them.
  */
 export async function findSketch(
   wasm: EngineWasm,
@@ -52,9 +68,14 @@ export async function findSketch(
     const result =
       hint === undefined
         ? await searchBatch(wasm, batch, helper, (done) => pause("searching", from * 7 + done, total * 7))
-        : await searchHinted(wasm, batch.length, hint, (done, all) => pause("searching", from / total + (done / all) * share, 1));
+        : await searchHinted(wasm, batch.length, hint, (done, all) =>
+            pause("searching", from / total + (done / all) * share, 1),
+          );
     if (result.outcome === "recovered") return { ...result, index: from + result.index };
-    best = betterFailure(best, result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result);
+    best = betterFailure(
+      best,
+      result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result,
+    );
   }
   return best;
 }
@@ -72,12 +93,23 @@ export function lookStraight(wasm: EngineWasm, count: number): Recovered | null 
   return null;
 }
 
-/** Blind search for the sketches in the slots; seven steps each. The most promising sketch goes first. */
-async function searchBatch(wasm: EngineWasm, sketches: readonly Sketch[], helper: SearchHelper | null, step: (done: number) => Promise<void>): Promise<RecoverResult> {
+/**
+ * Blind search for the sketches in the slots; seven steps each. The most promising sketch goes
+ * first.
+ */
+async function searchBatch(
+  wasm: EngineWasm,
+  sketches: readonly Sketch[],
+  helper: SearchHelper | null,
+  step: (done: number) => Promise<void>,
+): Promise<RecoverResult> {
   const count = sketches.length;
   try {
     const helped = await coarsePass(wasm, sketches, helper, step);
-    const order = Array.from({ length: count }, (_, slot) => ({ slot, score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1 }));
+    const order = Array.from({ length: count }, (_, slot) => ({
+      slot,
+      score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1,
+    }));
     order.sort((a, b) => b.score - a.score);
 
     let best: Failure = { outcome: "not_this_picture", score: -1 };
@@ -94,8 +126,16 @@ async function searchBatch(wasm: EngineWasm, sketches: readonly Sketch[], helper
   }
 }
 
-/** Scores all coarse windows, the second half of them elsewhere. True when the helper has done its part, and may be asked again. */
-async function coarsePass(wasm: EngineWasm, sketches: readonly Sketch[], helper: SearchHelper | null, step: (done: number) => Promise<void>): Promise<boolean> {
+/**
+ * Scores all coarse windows, the second half of them elsewhere. True when the helper has done its
+ * part, and may be asked again.
+ */
+async function coarsePass(
+  wasm: EngineWasm,
+  sketches: readonly Sketch[],
+  helper: SearchHelper | null,
+  step: (done: number) => Promise<void>,
+): Promise<boolean> {
   const count = sketches.length;
   const all = wasm.coarseWindows.value;
   const own = helper === null ? all : all / 2;
@@ -110,8 +150,16 @@ async function coarsePass(wasm: EngineWasm, sketches: readonly Sketch[], helper:
   return scores !== null;
 }
 
-/** The candidates of a sketch, refined, best final score first. With a helper, which knows the picture, every other one there. */
-export async function refineAll(wasm: EngineWasm, slot: number, step: (done: number) => Promise<void>, helper: SearchHelper | null = null): Promise<readonly Candidate[]> {
+/**
+ * The candidates of a sketch, refined, best final score first. With a helper, which knows the
+ * picture, every other one there.
+ */
+export async function refineAll(
+  wasm: EngineWasm,
+  slot: number,
+  step: (done: number) => Promise<void>,
+  helper: SearchHelper | null = null,
+): Promise<readonly Candidate[]> {
   const count = wasm.choose(slot);
   const lent = helper === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
   const starts = lent.map((index) => readCandidate(wasm, index));
@@ -122,7 +170,10 @@ export async function refineAll(wasm: EngineWasm, slot: number, step: (done: num
   }
   const refined = await theirs;
   if (refined === null) for (const index of lent) wasm.refine(slot, index);
-  const found = Array.from({ length: count }, (_, index) => refined?.[lent.indexOf(index)] ?? readCandidate(wasm, index));
+  const found = Array.from(
+    { length: count },
+    (_, index) => refined?.[lent.indexOf(index)] ?? readCandidate(wasm, index),
+  );
   return found.sort((a, b) => b.score - a.score);
 }
 

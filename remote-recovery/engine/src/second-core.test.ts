@@ -3,7 +3,13 @@ import { fromHex, readVectorFile, vectors } from "../tests/vectors.ts";
 import type { RecoverResult, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadModulesInNode } from "./load-engine.ts";
-import { createSearchHelper, createSearchWorkerApi, searchHelperOver, type SearchHelper, type SearchWorkerApi } from "./second-core.ts";
+import {
+  createSearchHelper,
+  createSearchWorkerApi,
+  searchHelperOver,
+  type SearchHelper,
+  type SearchWorkerApi,
+} from "./second-core.ts";
 
 let modules: EngineModules;
 beforeAll(async () => {
@@ -21,7 +27,8 @@ const sketchOf = (photo: string): Sketch => {
 };
 const turned = () => readVectorFile("pictures/spacex-turned.png");
 const sketches = () => [sketchOf("coffee.png"), sketchOf("spacex-3000x1688.jpg")];
-const search = (helper: SearchHelper | null): Promise<RecoverResult> => createEngineCore(modules, { helper }).recover(turned(), sketches());
+const search = (helper: SearchHelper | null): Promise<RecoverResult> =>
+  createEngineCore(modules, { helper }).recover(turned(), sketches());
 
 /** The helper as in a second worker: behind messages. */
 function distant(lost = new Promise<unknown>(() => undefined)): SearchHelper {
@@ -87,8 +94,12 @@ describe("a search on two cores", () => {
 
   it("refuses a table of another size, and windows that there are not", async () => {
     const helper = createSearchHelper(modules.engine);
-    await expect(helper.coarse({ width: 640, height: 480, sums: new Float64Array(7) }, [], 0, 1)).rejects.toThrow(TypeError);
-    await expect(helper.coarse({ width: 640, height: 480, sums: new Float64Array(641 * 481) }, sketches(), 0, 5000)).rejects.toThrow(RangeError);
+    await expect(helper.coarse({ width: 640, height: 480, sums: new Float64Array(7) }, [], 0, 1)).rejects.toThrow(
+      TypeError,
+    );
+    await expect(
+      helper.coarse({ width: 640, height: 480, sums: new Float64Array(641 * 481) }, sketches(), 0, 5000),
+    ).rejects.toThrow(RangeError);
     await expect(createSearchWorkerApi().refine(0, [])).rejects.toThrow(TypeError);
   });
 });

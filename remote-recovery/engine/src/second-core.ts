@@ -1,17 +1,37 @@
-/** A search on two cores: half of the coarse windows and half of the candidates are scored by another instance, in a worker of its own. */
+/**
+ * A search on two cores: half of the coarse windows and half of the candidates are scored by
+ * another instance, in a worker of its own.
+ */
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import type { Sketch } from "./engine.ts";
 import {
-  coarseScoresIn, instantiateEngine, readCandidate, takeTable, writeSketch, type Candidate, type EngineWasm, type PictureTable,
+  coarseScoresIn,
+  instantiateEngine,
+  readCandidate,
+  takeTable,
+  writeSketch,
+  type Candidate,
+  type EngineWasm,
+  type PictureTable,
 } from "./engine-wasm.ts";
 import { createGone } from "./worker-gone.ts";
 
-/** Answers in the order of its calls. Every member may reject; the caller then does the work itself. */
+/**
+ * Answers in the order of its calls. Every member may reject; the caller then does the work itself.
+ */
 export interface SearchHelper {
-  /** Takes a picture, whose `sums` are transferred, and sketches for the first slots; scores windows from … to − 1 of the coarse pass. */
-  readonly coarse: (table: PictureTable, sketches: readonly Sketch[], from: number, to: number) => Promise<Float64Array<ArrayBuffer>[]>;
+  /**
+   * Takes a picture, whose `sums` are transferred, and sketches for the first slots; scores windows
+   * from … to − 1 of the coarse pass.
+   */
+  readonly coarse: (
+    table: PictureTable,
+    sketches: readonly Sketch[],
+    from: number,
+    to: number,
+  ) => Promise<Float64Array<ArrayBuffer>[]>;
   /** Refines candidates of a sketch, as many as there are places for. */
   readonly refine: (slot: number, candidates: readonly Candidate[]) => Promise<Candidate[]>;
   /** Forgets the picture and the sketches. */
@@ -19,7 +39,10 @@ export interface SearchHelper {
 }
 
 /** The helper itself, over an instance of its own. */
-export function createSearchHelper(module: WebAssembly.Module, onMemory?: (memory: WebAssembly.Memory) => void): SearchHelper {
+export function createSearchHelper(
+  module: WebAssembly.Module,
+  onMemory?: (memory: WebAssembly.Memory) => void,
+): SearchHelper {
   let wasm: EngineWasm | null = null;
   const instance = () => {
     if (wasm === null) {
@@ -69,15 +92,25 @@ export function createSearchWorkerApi(): SearchWorkerApi {
     },
     coarse: async (...call) => {
       const scores = await ready().coarse(...call);
-      return Comlink.transfer(scores, scores.map(({ buffer }) => buffer));
+      return Comlink.transfer(
+        scores,
+        scores.map(({ buffer }) => buffer),
+      );
     },
     refine: async (...call) => ready().refine(...call),
     wipe: async () => ready().wipe(),
   };
 }
 
-/** The helper behind a worker or port. `lost` settles when that worker has failed: what was asked of it rejects then. */
-export function searchHelperOver(remote: Comlink.Remote<SearchWorkerApi>, module: WebAssembly.Module, lost: Promise<unknown>): SearchHelper {
+/**
+ * The helper behind a worker or port. `lost` settles when that worker has failed: what was asked of
+ * it rejects then.
+ */
+export function searchHelperOver(
+  remote: Comlink.Remote<SearchWorkerApi>,
+  module: WebAssembly.Module,
+  lost: Promise<unknown>,
+): SearchHelper {
   const { orGone, say } = createGone();
   void lost.then(() => {
     say(new PortalError("unknown")); // whoever asked does the work itself

@@ -3,7 +3,15 @@ import { bucketVector, fromHex, pngOf, readPhoto, readVectorFile, sha256, toHex,
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import type { EngineModules } from "./engine-core.ts";
 import {
-  copyOut, enrolmentWindow, feedPicture, instantiateEngine, readMeasures, readSketch, writeSketch, type Candidate, type EngineWasm,
+  copyOut,
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readMeasures,
+  readSketch,
+  writeSketch,
+  type Candidate,
+  type EngineWasm,
 } from "./engine-wasm.ts";
 import { judge } from "./gate.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
@@ -12,7 +20,10 @@ import { decodeCandidates } from "./candidates.ts";
 import { refineAll } from "./search.ts";
 import { selfTest } from "./self-test/self-test.ts";
 
-const reasonWords: Readonly<Record<string, string>> = { too_small: "short side below 600", too_large: "over 52 megapixels" };
+const reasonWords: Readonly<Record<string, string>> = {
+  too_small: "short side below 600",
+  too_large: "over 52 megapixels",
+};
 const inWords = (reasons: readonly string[]) => reasons.map((reason) => reasonWords[reason] ?? reason);
 
 describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
@@ -23,7 +34,8 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     modules = await loadModulesInNode(variant);
     wasm = instantiateEngine(modules.engine);
   });
-  const codecOf = (name: CodecName) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name));
+  const codecOf = (name: CodecName) =>
+    name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name);
   afterEach(() => {
     wasm.wipe();
   });
@@ -49,7 +61,9 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     };
 
     it("make the same luma", () => {
-      expect(lumaOf(vectors.pixels.luma.map((row) => row.slice(0, 3)))).toEqual(vectors.pixels.luma.map((row) => row[3]));
+      expect(lumaOf(vectors.pixels.luma.map((row) => row.slice(0, 3)))).toEqual(
+        vectors.pixels.luma.map((row) => row[3]),
+      );
     });
 
     it("put alpha on white", () => {
@@ -77,13 +91,16 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       const stored = vectors.pixels.exif_stored;
       const rgba = new Uint8Array(192 * 128 * 4).fill(255);
       for (let y = 0; y < 128; y++) {
-        for (let x = 0; x < 192; x++) rgba.fill(stored[y >> 6]?.[Math.floor(x / 64)] ?? 0, (y * 192 + x) * 4, (y * 192 + x) * 4 + 3);
+        for (let x = 0; x < 192; x++)
+          rgba.fill(stored[y >> 6]?.[Math.floor(x / 64)] ?? 0, (y * 192 + x) * 4, (y * 192 + x) * 4 + 3);
       }
       open({ width: 192, height: 128, orientation, rgba });
       const columns = wasm.satColumns.value;
       const reduced = reducedOf(wasm);
       expect(columns).toBe((shown[0]?.length ?? 0) * 64);
-      const wanted = reduced.map((_, at) => (shown[Math.floor(at / columns) >> 6]?.[Math.floor((at % columns) / 64)] ?? 0) * 128);
+      const wanted = reduced.map(
+        (_, at) => (shown[Math.floor(at / columns) >> 6]?.[Math.floor((at % columns) / 64)] ?? 0) * 128,
+      );
       expect(reduced.findIndex((value, at) => value !== wanted[at])).toBe(-1);
     });
   });
@@ -114,14 +131,19 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       expect(toHex(copyOut(wasm, wasm.difference.value, 86))).toBe(vectors.bch.syndrome);
     });
 
-    it.each(vectors.bch.patterns)("decodes up to 68 errors and no more: $name", ({ positions, difference, decodes }) => {
-      put(wasm.difference.value, fromHex(difference));
-      expect(wasm.decode()).toBe(decodes ? positions.length : -1);
-      if (decodes) {
-        const errors = copyOut(wasm, wasm.errors.value, 256);
-        expect(Array.from({ length: 2047 }, (_, i) => i).filter((i) => ((errors[i >> 3] ?? 0) >> (i & 7)) & 1)).toEqual(positions);
-      }
-    });
+    it.each(vectors.bch.patterns)(
+      "decodes up to 68 errors and no more: $name",
+      ({ positions, difference, decodes }) => {
+        put(wasm.difference.value, fromHex(difference));
+        expect(wasm.decode()).toBe(decodes ? positions.length : -1);
+        if (decodes) {
+          const errors = copyOut(wasm, wasm.errors.value, 256);
+          expect(
+            Array.from({ length: 2047 }, (_, i) => i).filter((i) => ((errors[i >> 3] ?? 0) >> (i & 7)) & 1),
+          ).toEqual(positions);
+        }
+      },
+    );
 
     it.each(vectors.bch.random_differences_that_must_not_decode)("refuses random difference %#", (difference) => {
       put(wasm.difference.value, fromHex(difference));
@@ -136,7 +158,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       expect([pixels.width, pixels.height]).toEqual([row.width, row.height]);
 
       expect(wasm.beginPicture(pixels.width, pixels.height, pixels.orientation)).toBe(1);
-      for (let y = 0; y < pixels.height; ) {
+      for (let y = 0; y < pixels.height;) {
         const count = Math.min(wasm.stripRows(), pixels.height - y);
         put(wasm, wasm.stripAddress(), pixels.rgba.subarray(y * pixels.width * 4, (y + count) * pixels.width * 4));
         wasm.takeRows(count);
@@ -148,7 +170,9 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       expect(wasm.reductionFactor()).toBe(row.f);
       expect([wasm.satColumns.value, wasm.satRows.value]).toEqual(row.reduced_size);
       expect(sha256(new Uint8Array(reducedOf(wasm).buffer))).toBe(row.reduced_u16le_sha256);
-      expect(hashAt(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8)).toBe(row.sat_f64le_sha256);
+      expect(hashAt(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8)).toBe(
+        row.sat_f64le_sha256,
+      );
 
       wasm.look(...enrolmentWindow);
       expect(hashAt(wasm.grid.value, 128 * 128 * 8)).toBe(row.grid_f64le_sha256);
@@ -196,10 +220,14 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       });
     });
 
-    const expectGate = (size: { width: number; height: number }, row: (typeof vectors.gate_generated)[number] | (typeof vectors.pictures)[number]["gate"]) => {
+    const expectGate = (
+      size: { width: number; height: number },
+      row: (typeof vectors.gate_generated)[number] | (typeof vectors.pictures)[number]["gate"],
+    ) => {
       wasm.gate();
       const measures = readMeasures(wasm);
-      for (const [name, value] of Object.entries(measures)) expect([name, value]).toEqual([name, expect.closeTo(row.measures[name] ?? NaN, 5)]);
+      for (const [name, value] of Object.entries(measures))
+        expect([name, value]).toEqual([name, expect.closeTo(row.measures[name] ?? NaN, 5)]);
       const report = judge(size.width, size.height, measures);
       expect(report.verdict).toBe(row.verdict);
       expect(inWords(report.reasons)).toEqual(row.reasons);
@@ -209,7 +237,10 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
   });
 
   describe("blind search", () => {
-    /** Searches and compares every candidate with the reference; the sums are in order, so all numbers are equal. */
+    /**
+     * Searches and compares every candidate with the reference; the sums are in order, so all
+     * numbers are equal.
+     */
     const search = async (enrolled: string, pixels: Pixels) => {
       const picture = vectors.pictures.find(({ name }) => name === enrolled);
       if (picture === undefined) throw new Error("unknown picture");
@@ -225,9 +256,16 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       });
       return { found, result, nearest: Math.min(...distances), imageSecret: picture.image_secret };
     };
-    const outcomes: Readonly<Record<string, string>> = { recovered: "recovered", not_this_picture: "not this picture", too_many_errors: "too many errors" };
+    const outcomes: Readonly<Record<string, string>> = {
+      recovered: "recovered",
+      not_this_picture: "not this picture",
+      too_many_errors: "too many errors",
+    };
 
-    const compare = (row: { errors: number | null; score: number; reason: string; nearest: number }, seen: Awaited<ReturnType<typeof search>>) => {
+    const compare = (
+      row: { errors: number | null; score: number; reason: string; nearest: number },
+      seen: Awaited<ReturnType<typeof search>>,
+    ) => {
       expect(outcomes[seen.result.outcome]).toBe(row.reason);
       expect(seen.result.score).toBeCloseTo(row.score, 5);
       expect(seen.nearest).toBe(row.nearest);
@@ -297,9 +335,18 @@ function enlarge({ width, height, rgba }: Pixels, n: number): Pixels {
   return { width: width * n, height: height * n, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }
 
-/** How each orientation of the vectors is written as an EXIF orientation of the same stored pixels. */
+/**
+ * How each orientation of the vectors is written as an EXIF orientation of the same stored pixels.
+ */
 const exifOf: Readonly<Record<string, number>> = {
-  "as it is": 1, "rotated 90": 8, "rotated 180": 3, "rotated 270": 6, mirrored: 2, flipped: 4, transposed: 5, transversed: 7,
+  "as it is": 1,
+  "rotated 90": 8,
+  "rotated 180": 3,
+  "rotated 270": 6,
+  mirrored: 2,
+  flipped: 4,
+  transposed: 5,
+  transversed: 7,
 };
 
 function turn(pixels: Pixels, orientation: string): Pixels {

@@ -13,7 +13,10 @@ beforeAll(async () => {
   modules = await loadModulesInNode();
   rocket = await decode(readPhoto("rocket.jpg"));
 });
-const decode = (bytes: Uint8Array) => decodePicture(bytes, (name) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name)));
+const decode = (bytes: Uint8Array) =>
+  decodePicture(bytes, (name) =>
+    name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name),
+  );
 const pixels = async (bytes: Uint8Array) => sha256((await decode(bytes)).rgba);
 
 /** The profile of Adobe RGB (1998) that the AVIF brings along. */
@@ -43,16 +46,19 @@ describe("a colour profile", () => {
     expect(await pixels(makePng({ ...plain, chunks }))).toBe(await pixels(makePng(plain)));
   });
 
-  it.each(["avif", "heic"])("changes no pixel of a picture of kind %s, nor do primaries of Display P3", async (kind) => {
-    const file = readKind(`rocket.${kind}`);
-    const without = await pixels(gridOf(file, { columns: 1, rows: 1 }));
-    expect(await pixels(file)).toBe(without);
-    const wide = Buffer.from(file);
-    const at = wide.indexOf("colrnclx");
-    if (at === -1) wide.write("free", wide.indexOf("colrprof"), "latin1");
-    else wide.writeUInt16BE(12, at + 8);
-    expect(await pixels(wide)).toBe(without);
-  });
+  it.each(["avif", "heic"])(
+    "changes no pixel of a picture of kind %s, nor do primaries of Display P3",
+    async (kind) => {
+      const file = readKind(`rocket.${kind}`);
+      const without = await pixels(gridOf(file, { columns: 1, rows: 1 }));
+      expect(await pixels(file)).toBe(without);
+      const wide = Buffer.from(file);
+      const at = wide.indexOf("colrnclx");
+      if (at === -1) wide.write("free", wide.indexOf("colrprof"), "latin1");
+      else wide.writeUInt16BE(12, at + 8);
+      expect(await pixels(wide)).toBe(without);
+    },
+  );
 });
 
 describe("a picture of a wider space", () => {

@@ -25,8 +25,18 @@ const aMoment = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("options of a call", () => {
   it("cross with signal, functions and plain members", async () => {
-    const api = served({ look: async (options: CallOptions) => [options.signal instanceof AbortSignal, typeof options.onProgress, options.version] });
-    expect(await api.look({ signal: new AbortController().signal, onProgress: () => undefined, version: 3 })).toEqual([true, "function", 3]);
+    const api = served({
+      look: async (options: CallOptions) => [
+        options.signal instanceof AbortSignal,
+        typeof options.onProgress,
+        options.version,
+      ],
+    });
+    expect(await api.look({ signal: new AbortController().signal, onProgress: () => undefined, version: 3 })).toEqual([
+      true,
+      "function",
+      3,
+    ]);
     expect(await api.look({ version: 3 })).toEqual([false, "undefined", 3]);
   });
 
@@ -73,7 +83,10 @@ describe("options of a call", () => {
       },
     });
     const heard: number[] = [];
-    await expect(api.fail({ onProgress: (done) => heard.push(done) })).rejects.toMatchObject({ code: "storage_full", details: { fields: ["content"] } });
+    await expect(api.fail({ onProgress: (done) => heard.push(done) })).rejects.toMatchObject({
+      code: "storage_full",
+      details: { fields: ["content"] },
+    });
     expect(heard).toEqual([1]);
   });
 
@@ -89,7 +102,9 @@ describe("options of a call", () => {
     await api.end({ signal, version: 2 }).catch(() => undefined);
     await aMoment();
     expect(added.mock.calls.map(([, listener]) => listener)).toHaveLength(2);
-    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(added.mock.calls.map(([, listener]) => listener));
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
   });
 
   it("may be used for two calls at once", async () => {

@@ -1,32 +1,44 @@
 /**
- * Calls between threads over Comlink, as page, vault, engine and transfer make them: {@link serveCalls} on one side,
- * {@link callsTo} on the other. Beside what Comlink carries by itself:
+ * Calls between threads over Comlink, as page, vault, engine and transfer make them: {@link
+ * serveCalls} on one side, {@link callsTo} on the other. Beside what Comlink carries by itself:
  *
- * - PortalErrors cross with code and details. Anything else that is thrown arrives as `unknown`, without its message, stack
- *   or cause, as these may say more than they should.
- * - An object with an AbortSignal or with functions among its members crosses as options of one call. Aborting the caller's
- *   signal aborts the callee's, whose reason stays behind. What the callee tells a function, the caller's function is
- *   given, all of it before the call is answered; what that function returns or throws does not come back.
+ * - PortalErrors cross with code and details. Anything else that is thrown arrives as `unknown`,
+ *   without its message, stack or cause, as these may say more than they should.
+ * - An object with an AbortSignal or with functions among its members crosses as options of one
+ *   call. Aborting the caller's signal aborts the callee's, whose reason stays behind. What the
+ *   callee tells a function, the caller's function is given, all of it before the call is answered;
+ *   what that function returns or throws does not come back.
  */
 import * as Comlink from "comlink";
 import { isErrorCode, PortalError, toPortalError, type ErrorDetails } from "@relicario/shared/errors";
 
-/** The other end of {@link serveCalls}. A worker that is gone never answers: its calls go through worker-gone.ts. */
+/**
+ * The other end of {@link serveCalls}. A worker that is gone never answers: its calls go through
+ * worker-gone.ts.
+ */
 export function callsTo<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
   prepare();
   return Comlink.wrap<Api>(endpoint);
 }
 
-/** Answers calls of the members of `api` at a port; without one, as the worker that this runs in. */
+/**
+ * Answers calls of the members of `api` at a port; without one, as the worker that this runs in.
+ */
 export function serveCalls(api: object, endpoint?: Comlink.Endpoint): void {
   prepare();
   const members: readonly (readonly [string, unknown])[] = Object.entries(api);
-  Comlink.expose(Object.fromEntries(members.map(([name, member]) => [name, isFunction(member) ? answering(member) : member])), endpoint);
+  Comlink.expose(
+    Object.fromEntries(members.map(([name, member]) => [name, isFunction(member) ? answering(member) : member])),
+    endpoint,
+  );
 }
 
 /** The signal among the arguments of a call. */
 export function signalAmong(given: readonly unknown[]): AbortSignal | undefined {
-  return given.filter(isOptions).flatMap(Object.values).find((member) => member instanceof AbortSignal);
+  return given
+    .filter(isOptions)
+    .flatMap(Object.values)
+    .find((member) => member instanceof AbortSignal);
 }
 
 /** Ends the options of a call before it is answered. */
@@ -43,7 +55,10 @@ function answering(member: AnyFunction): AnyFunction {
 type AnyFunction = (...given: readonly unknown[]) => unknown;
 type Options = Readonly<Record<string, unknown>>;
 
-/** Options as they cross: plain members as they are, the names of the others, and the port over which they go on. */
+/**
+ * Options as they cross: plain members as they are, the names of the others, and the port over
+ * which they go on.
+ */
 interface CrossingOptions {
   readonly plain: Options;
   readonly functions: readonly string[];
@@ -70,11 +85,16 @@ function isOptions(value: unknown): value is Options {
   return Object.values(value).some((member) => isFunction(member) || member instanceof AbortSignal);
 }
 
-/** The caller's side: forwards aborting, calls the functions that are told, and stops when the callee says that it is over. */
+/**
+ * The caller's side: forwards aborting, calls the functions that are told, and stops when the
+ * callee says that it is over.
+ */
 function sendOptions(options: Options): CrossingOptions {
   const members = Object.entries(options);
   const functions = new Map(members.flatMap(([name, member]) => (isFunction(member) ? [[name, member] as const] : [])));
-  const [name, signal] = members.find((member): member is [string, AbortSignal] => member[1] instanceof AbortSignal) ?? [null, null];
+  const [name, signal] = members.find(
+    (member): member is [string, AbortSignal] => member[1] instanceof AbortSignal,
+  ) ?? [null, null];
   const { port1, port2 } = new MessageChannel();
   const say = (back: Back): void => {
     port1.postMessage(back);
@@ -115,11 +135,17 @@ function receiveOptions({ plain, functions, signal, aborted, port }: CrossingOpt
   const tell = (told: Told): void => {
     port.postMessage(told);
   };
-  const telling = (name: string): AnyFunction => (...given) => {
-    unheard++;
-    tell({ name, given });
+  const telling =
+    (name: string): AnyFunction =>
+    (...given) => {
+      unheard++;
+      tell({ name, given });
+    };
+  const options: Options = {
+    ...plain,
+    ...(signal === null ? {} : { [signal]: controller.signal }),
+    ...Object.fromEntries(functions.map((name) => [name, telling(name)])),
   };
-  const options: Options = { ...plain, ...(signal === null ? {} : { [signal]: controller.signal }), ...Object.fromEntries(functions.map((name) => [name, telling(name)])) };
   crossed.set(options, {
     end: async () => {
       if (unheard > 0) {
@@ -133,10 +159,14 @@ function receiveOptions({ plain, functions, signal, aborted, port }: CrossingOpt
   return options;
 }
 
-/** Comlink's own handler: it alone recognises what was thrown, by a symbol that it does not export. */
+/**
+ * Comlink's own handler: it alone recognises what was thrown, by a symbol that it does not export.
+ */
 const thrown = Comlink.transferHandlers.get("throw");
 
-/** Comlink keeps one table of handlers in each thread; setting the same ones again changes nothing. */
+/**
+ * Comlink keeps one table of handlers in each thread; setting the same ones again changes nothing.
+ */
 function prepare(): void {
   Comlink.transferHandlers.set("throw", {
     canHandle: (value): value is { value: unknown } => thrown?.canHandle(value) ?? false,
@@ -159,7 +189,8 @@ function prepare(): void {
 }
 
 function rebuild(sent: unknown): PortalError {
-  if (typeof sent !== "object" || sent === null || !("code" in sent) || !isErrorCode(sent.code)) return new PortalError("unknown");
+  if (typeof sent !== "object" || sent === null || !("code" in sent) || !isErrorCode(sent.code))
+    return new PortalError("unknown");
   return new PortalError(sent.code, { details: "details" in sent && isDetails(sent.details) ? sent.details : {} });
 }
 

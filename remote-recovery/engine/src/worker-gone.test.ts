@@ -18,7 +18,8 @@ describe("createGone", () => {
     const waiting = [orGone(never()), orGone(never())];
     say(new PortalError("vault_locked"));
     say(new PortalError("vault_unavailable"));
-    for (const call of [...waiting, orGone(never()), orGone(Promise.resolve("too late"))]) await expect(call).rejects.toMatchObject({ code: "vault_locked" });
+    for (const call of [...waiting, orGone(never()), orGone(Promise.resolve("too late"))])
+      await expect(call).rejects.toMatchObject({ code: "vault_locked" });
   });
 
   it("keeps no answer of a call that has settled", async () => {

@@ -3,8 +3,9 @@ import { toPortalError, type PortalError } from "@relicario/shared/errors";
 /** The end of a worker: a call to one that is gone would never settle. */
 export interface Gone {
   /**
-   * The outcome of the call, or a rejection once the worker was ended or failed. Of a call that has settled nothing is kept:
-   * racing it with one promise of the end would hold every answer, what was opened among them, for as long as the worker lives.
+   * The outcome of the call, or a rejection once the worker was ended or failed. Of a call that has
+   * settled nothing is kept: racing it with one promise of the end would hold every answer, what
+   * was opened among them, for as long as the worker lives.
    */
   readonly orGone: <T>(call: Promise<T>) => Promise<T>;
   /** Rejects the calls that wait and all later ones. Only the first error counts. */
@@ -20,9 +21,11 @@ export function createGone(): Gone {
         const settled = (): void => {
           waiting.delete(reject);
         };
-        call.then(resolve, (error: unknown) => {
-          reject(toPortalError(error));
-        }).finally(settled);
+        call
+          .then(resolve, (error: unknown) => {
+            reject(toPortalError(error));
+          })
+          .finally(settled);
         if (gone === null) waiting.add(reject);
         else reject(gone);
       }),

@@ -1,4 +1,7 @@
-/** Lower end of the exact one-sided 95 % confidence interval for a share, given successes of n (Clopper and Pearson). */
+/**
+ * Lower end of the exact one-sided 95 % confidence interval for a share, given successes of n
+ * (Clopper and Pearson).
+ */
 export function lowerBound(successes: number, n: number): number {
   if (successes === 0 || n === 0) return 0;
   // P(X ≥ successes | p) grows with p: find the p where it is 5 %.

@@ -1,4 +1,7 @@
-/** What life does to a picture: the promised changes of image-key.md, and some that are not promised. */
+/**
+ * What life does to a picture: the promised changes of image-key.md, and some that are not
+ * promised.
+ */
 import type { SearchHint } from "../src/engine.ts";
 import type { Raster } from "../src/rows.ts";
 import { Filter, resample } from "../src/self-test/resample.ts";
@@ -23,7 +26,9 @@ export const changes: readonly Change[] = [
   promised("JPEG 95", (p, { jpeg }) => jpeg(p, 95)),
   promised("messenger: long side 1200, JPEG 75", (p, { jpeg }) => jpeg(longSide(p, 1200), 75)),
   promised("messenger: long side 960, JPEG 60", (p, { jpeg }) => jpeg(longSide(p, 960), 60)),
-  promised("two hops: 1280 JPEG 75, 1000 JPEG 70", async (p, { jpeg }) => jpeg(longSide(await jpeg(longSide(p, 1280), 75), 1000), 70)),
+  promised("two hops: 1280 JPEG 75, 1000 JPEG 70", async (p, { jpeg }) =>
+    jpeg(longSide(await jpeg(longSide(p, 1280), 75), 1000), 70),
+  ),
   promised("quarter size, JPEG 50", (p, { jpeg }) => jpeg(scale(p, 0.25), 50)),
   promised("half size", (p) => Promise.resolve(scale(p, 0.5))),
   promised("twice the size, JPEG 75", (p, { jpeg }) => jpeg(scale(p, 2), 75)),
@@ -40,10 +45,18 @@ export const changes: readonly Change[] = [
   promised("blur 3 × 3, JPEG 75", (p, { jpeg }) => jpeg(kernel(p, [1, 1, 1, 1, 1, 1, 1, 1, 1]), 75)),
   promised("sharpen, JPEG 75", (p, { jpeg }) => jpeg(kernel(p, [0, -1, 0, -1, 8, -1, 0, -1, 0]), 75)),
   promised("noise ±8, JPEG 75", (p, { jpeg }) => jpeg(noise(p, 8), 75)),
-  promised("crop 2 % each side, upside down, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.02, 0.02, 0.02, 0.02), 3), 75)),
-  promised("uneven crop up to 3 %, turned, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.013, 0.027, 0.004, 0.021), 6), 75)),
-  promised("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) => jpeg(turned(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75)),
-  promised("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) => jpeg(longSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60)),
+  promised("crop 2 % each side, upside down, JPEG 75", (p, { jpeg }) =>
+    jpeg(turned(crop(p, 0.02, 0.02, 0.02, 0.02), 3), 75),
+  ),
+  promised("uneven crop up to 3 %, turned, JPEG 75", (p, { jpeg }) =>
+    jpeg(turned(crop(p, 0.013, 0.027, 0.004, 0.021), 6), 75),
+  ),
+  promised("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) =>
+    jpeg(turned(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75),
+  ),
+  promised("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) =>
+    jpeg(longSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60),
+  ),
   {
     name: "bars above and below, JPEG 75, as a screenshot (not promised)",
     promised: false,
@@ -58,8 +71,16 @@ export const changes: readonly Change[] = [
   },
   { name: "crop 12 % left (not promised)", promised: false, make: (p) => Promise.resolve(crop(p, 0.12, 0, 0, 0)) },
   { name: "long side 300, JPEG 50 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(longSide(p, 300), 50) },
-  { name: "Display P3 brought to sRGB, JPEG 75 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.displayP3), 75) },
-  { name: "Adobe RGB brought to sRGB, JPEG 75 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.adobeRgb), 75) },
+  {
+    name: "Display P3 brought to sRGB, JPEG 75 (not promised)",
+    promised: false,
+    make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.displayP3), 75),
+  },
+  {
+    name: "Adobe RGB brought to sRGB, JPEG 75 (not promised)",
+    promised: false,
+    make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.adobeRgb), 75),
+  },
 ];
 
 function promised(name: string, make: Change["make"]): Change {
@@ -72,7 +93,12 @@ export function longSide(picture: Raster, side: number): Raster {
 
 function scale(picture: Raster, by: number): Raster {
   if (by === 1) return picture;
-  return resample(picture, Math.max(1, Math.round(picture.width * by)), Math.max(1, Math.round(picture.height * by)), by === 0.5 ? Filter.lanczos : Filter.bilinear);
+  return resample(
+    picture,
+    Math.max(1, Math.round(picture.width * by)),
+    Math.max(1, Math.round(picture.height * by)),
+    by === 0.5 ? Filter.lanczos : Filter.bilinear,
+  );
 }
 
 function colours(picture: Raster, bend: (value: number) => number): Raster {
@@ -84,7 +110,12 @@ function colours(picture: Raster, bend: (value: number) => number): Raster {
 
 function grey(picture: Raster): Raster {
   const rgba = picture.rgba.slice();
-  for (let at = 0; at < rgba.length; at += 4) rgba.fill(Math.round(0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0)), at, at + 3);
+  for (let at = 0; at < rgba.length; at += 4)
+    rgba.fill(
+      Math.round(0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0)),
+      at,
+      at + 3,
+    );
   return { ...picture, rgba };
 }
 
@@ -97,7 +128,8 @@ function kernel(picture: Raster, weights: readonly number[]): Raster {
       for (let c = 0; c < 3; c++) {
         let total = 0;
         for (let k = 0; k < 9; k++) {
-          total += (weights[k] ?? 0) * (picture.rgba[((y + Math.floor(k / 3) - 1) * width + x + (k % 3) - 1) * 4 + c] ?? 0);
+          total +=
+            (weights[k] ?? 0) * (picture.rgba[((y + Math.floor(k / 3) - 1) * width + x + (k % 3) - 1) * 4 + c] ?? 0);
         }
         rgba[(y * width + x) * 4 + c] = total / sum;
       }
@@ -131,7 +163,10 @@ export function crop(picture: Raster, left: number, right: number, top: number, 
   return { width, height, orientation: picture.orientation, rgba };
 }
 
-/** The picture in the middle of a darker page with a few lines on it: parts of the result that are not picture. */
+/**
+ * The picture in the middle of a darker page with a few lines on it: parts of the result that are
+ * not picture.
+ */
 function framed(picture: Raster, aside: number, above: number, below: number): Raster {
   const left = Math.round((picture.width * aside) / (1 - 2 * aside));
   const across = picture.width + 2 * left;
@@ -141,7 +176,10 @@ function framed(picture: Raster, aside: number, above: number, below: number): R
   for (let y = 0; y < down; y++) rgba.fill(y % 97 < 3 ? 200 : 40, y * across * 4, (y + 1) * across * 4);
   for (let at = 3; at < rgba.length; at += 4) rgba[at] = 255;
   for (let y = 0; y < picture.height; y++) {
-    rgba.set(picture.rgba.subarray(y * picture.width * 4, (y + 1) * picture.width * 4), ((top + y) * across + left) * 4);
+    rgba.set(
+      picture.rgba.subarray(y * picture.width * 4, (y + 1) * picture.width * 4),
+      ((top + y) * across + left) * 4,
+    );
   }
   return { width: across, height: down, orientation: picture.orientation, rgba };
 }

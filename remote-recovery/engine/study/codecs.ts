@@ -39,7 +39,8 @@ export async function loadCodecs(): Promise<Codecs> {
     lazy.set(name, known);
     return known;
   };
-  const compile = async (path: string) => WebAssembly.compile(await readFile(fileURLToPath(new URL(`../node_modules/@jsquash/${path}`, import.meta.url))));
+  const compile = async (path: string) =>
+    WebAssembly.compile(await readFile(fileURLToPath(new URL(`../node_modules/@jsquash/${path}`, import.meta.url))));
   const [jpegModule, webpModule, avifModule] = await Promise.all([
     compile("jpeg/codec/enc/mozjpeg_enc.wasm"),
     compile("webp/codec/enc/webp_enc.wasm"),
@@ -52,15 +53,31 @@ export async function loadCodecs(): Promise<Codecs> {
     if (meanDifference(saved, picture) > mostLost) throw new Error("the encoder wrote a damaged file");
     return saved;
   };
-  // Huffman tables are made for each file: with the standard ones this encoder now and then writes a damaged file.
+  // Huffman tables are made for each file: with the standard ones this encoder now and then writes
+  // a damaged file.
   const jpegFile: Write = async ({ rgba, width, height }, quality) => {
     const encoder = await createJpegEncoder(optionsFor(jpegModule));
-    const options = { baseline: true, progressive: false, optimize_coding: true, quant_table: 0, auto_subsample: false, chroma_subsample: 2 };
-    return new Uint8Array(encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }));
+    const options = {
+      baseline: true,
+      progressive: false,
+      optimize_coding: true,
+      quant_table: 0,
+      auto_subsample: false,
+      chroma_subsample: 2,
+    };
+    return new Uint8Array(
+      encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }),
+    );
   };
   const webpFile = async ({ rgba, width, height }: Raster, quality: number, lossless = false) => {
     const encoder = await createWebpEncoder(optionsFor(webpModule));
-    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...webpDefaults, quality, ...(lossless ? { lossless: 1, method: 0 } : {}) }));
+    return written(
+      encoder.encode(new Uint8Array(rgba), width, height, {
+        ...webpDefaults,
+        quality,
+        ...(lossless ? { lossless: 1, method: 0 } : {}),
+      }),
+    );
   };
   const avifFile: Write = async ({ rgba, width, height }, quality) => {
     const encoder = await createAvifEncoder(optionsFor(avifModule));

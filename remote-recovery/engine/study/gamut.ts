@@ -1,7 +1,14 @@
-/** Colours of wider spaces than sRGB, which files name by a profile: what programs make of their values. */
+/**
+ * Colours of wider spaces than sRGB, which files name by a profile: what programs make of their
+ * values.
+ */
 import type { Raster } from "../src/rows.ts";
 
-type Matrix = readonly [readonly [number, number, number], readonly [number, number, number], readonly [number, number, number]];
+type Matrix = readonly [
+  readonly [number, number, number],
+  readonly [number, number, number],
+  readonly [number, number, number],
+];
 
 interface Space {
   /** Light of this space (0…1 each) to light of sRGB. */
@@ -17,18 +24,28 @@ const adobeGamma = 563 / 256;
 /** Matrices by the primaries of SMPTE EG 432-1 (with the white of sRGB) and of Adobe RGB (1998). */
 export const spaces = {
   displayP3: {
-    toSrgb: [[1.22494018, -0.22494018, 0], [-0.04205695, 1.04205695, 0], [-0.01963755, -0.07863605, 1.0982736]],
+    toSrgb: [
+      [1.22494018, -0.22494018, 0],
+      [-0.04205695, 1.04205695, 0],
+      [-0.01963755, -0.07863605, 1.0982736],
+    ],
     toLight: srgbLight,
     fromLight: srgbValue,
   },
   adobeRgb: {
-    toSrgb: [[1.39835574, -0.39835574, 0], [0, 1, 0], [0, -0.04293893, 1.04293893]],
+    toSrgb: [
+      [1.39835574, -0.39835574, 0],
+      [0, 1, 0],
+      [0, -0.04293893, 1.04293893],
+    ],
     toLight: (value) => value ** adobeGamma,
     fromLight: (light) => light ** (1 / adobeGamma),
   },
 } as const satisfies Record<string, Space>;
 
-/** The values of a picture that was in this space, in sRGB: what lies outside of that is clipped. */
+/**
+ * The values of a picture that was in this space, in sRGB: what lies outside of that is clipped.
+ */
 export function asSrgb(picture: Raster, space: Space): Raster {
   return converted(picture, space.toLight, space.toSrgb, srgbValue);
 }
@@ -38,7 +55,12 @@ export function fromSrgb(picture: Raster, space: Space): Raster {
   return converted(picture, srgbLight, inverse(space.toSrgb), space.fromLight);
 }
 
-function converted(picture: Raster, toLight: (value: number) => number, matrix: Matrix, fromLight: (light: number) => number): Raster {
+function converted(
+  picture: Raster,
+  toLight: (value: number) => number,
+  matrix: Matrix,
+  fromLight: (light: number) => number,
+): Raster {
   const light = Float64Array.from({ length: 256 }, (_, value) => toLight(value / 255));
   const rgba = new Uint8ClampedArray(picture.rgba.slice().buffer);
   for (let at = 0; at < rgba.length; at += 4) {

@@ -8,26 +8,47 @@ const GateLine = z.object({
   redReasons: z.array(z.string()),
   width: z.number(),
   height: z.number(),
-  measures: z.object({ coverage: z.number(), spread: z.number(), median: z.number(), tenth: z.number(), estimate: z.number() }),
+  measures: z.object({
+    coverage: z.number(),
+    spread: z.number(),
+    median: z.number(),
+    tenth: z.number(),
+    estimate: z.number(),
+  }),
 });
 
 const PhotoLine = z.object({
   kind: z.literal("photo"),
   key: z.string(),
   gate: GateLine,
-  /** Errors of the copies of the self-test, null for one that did not recover; null when the gate refused the picture before. */
+  /**
+   * Errors of the copies of the self-test, null for one that did not recover; null when the gate
+   * refused the picture before.
+   */
   selfTest: z.array(z.number().nullable()).nullable(),
   /** `errors` is null when the copy did not recover, or gave another secret. */
-  tries: z.array(z.object({ change: z.string(), errors: z.number().nullable(), score: z.number(), outcome: z.string() })),
+  tries: z.array(
+    z.object({ change: z.string(), errors: z.number().nullable(), score: z.number(), outcome: z.string() }),
+  ),
 });
 export type PhotoLine = z.infer<typeof PhotoLine>;
 
-const SearchLine = z.object({ kind: z.literal("search"), shown: z.string(), sought: z.string(), score: z.number(), nearest: z.number(), accepted: z.boolean() });
+const SearchLine = z.object({
+  kind: z.literal("search"),
+  shown: z.string(),
+  sought: z.string(),
+  score: z.number(),
+  nearest: z.number(),
+  accepted: z.boolean(),
+});
 export type SearchLine = z.infer<typeof SearchLine>;
 
 const Line = z.discriminatedUnion("kind", [PhotoLine, SearchLine]);
 
-/** What is done already, line by line, in a file beside the report: a study that was ended goes on where it stood. */
+/**
+ * What is done already, line by line, in a file beside the report: a study that was ended goes on
+ * where it stood.
+ */
 export class Journal {
   readonly #file: string;
   readonly #photos = new Map<string, PhotoLine>();

@@ -1,6 +1,15 @@
 import type { GateReport, RecoverResult, SearchHint, Sketch } from "../src/engine.ts";
 import {
-  copyOut, enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readMeasures, readSketch, writeSketch, type EngineWasm, type Window,
+  copyOut,
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readImageSecret,
+  readMeasures,
+  readSketch,
+  writeSketch,
+  type EngineWasm,
+  type Window,
 } from "../src/engine-wasm.ts";
 import { judge, judgeCopies } from "../src/gate.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
@@ -10,7 +19,12 @@ import { findSketch, refineAll } from "../src/search.ts";
 import { selfTest } from "../src/self-test/self-test.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
-export const comparedWindows: readonly Window[] = [enrolmentWindow, [0, 1, 0, 1], [0.03, 0.97, 0.03, 0.97], [0.1, 0.96, 0.04, 0.9]];
+export const comparedWindows: readonly Window[] = [
+  enrolmentWindow,
+  [0, 1, 0, 1],
+  [0.03, 0.97, 0.03, 0.97],
+  [0.1, 0.96, 0.04, 0.9],
+];
 
 /** A picture of the study. Its secret bits are kept: this is a laboratory. */
 interface Enrolled {
@@ -39,13 +53,27 @@ export class Lab {
     const turned = picture.orientation >= 5;
     wasm.look(...enrolmentWindow);
     wasm.gate();
-    const gate = judge(turned ? picture.height : picture.width, turned ? picture.width : picture.height, readMeasures(wasm));
+    const gate = judge(
+      turned ? picture.height : picture.width,
+      turned ? picture.width : picture.height,
+      readMeasures(wasm),
+    );
     wasm.enrol();
-    return { gate, sketch: readSketch(wasm), bits: copyOut(wasm, wasm.word.value, 256), imageSecretBytes: readImageSecret(wasm) };
+    return {
+      gate,
+      sketch: readSketch(wasm),
+      bits: copyOut(wasm, wasm.word.value, 256),
+      imageSecretBytes: readImageSecret(wasm),
+    };
   }
 
-  /** The self-test of a picture that the gate lets pass: errors of its copies, and the final word. */
-  async test(picture: Raster, { gate, sketch, imageSecretBytes }: Enrolled): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
+  /**
+   * The self-test of a picture that the gate lets pass: errors of its copies, and the final word.
+   */
+  async test(
+    picture: Raster,
+    { gate, sketch, imageSecretBytes }: Enrolled,
+  ): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
     const { failed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
     return { gate: judgeCopies(gate, failed), selfTest: rows.map(({ errors }) => errors) };
@@ -68,19 +96,26 @@ export class Lab {
     if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
   }
 
-  /** Bit distances of the picture shown, in a window, from the bits of others, in eight orientations. */
+  /**
+   * Bit distances of the picture shown, in a window, from the bits of others, in eight
+   * orientations.
+   */
   *distances(window: Window, others: readonly Pick<Enrolled, "sketch" | "bits">[]): Generator<number> {
     const wasm = this.#wasm;
     wasm.look(...window);
     for (const { sketch, bits } of others) {
       writeSketch(wasm, 0, sketch);
       new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
-      for (let pattern = 0; pattern < 8; pattern++) yield wasm.distance(0, pattern >> 2, pattern & 1, (pattern >> 1) & 1);
+      for (let pattern = 0; pattern < 8; pattern++)
+        yield wasm.distance(0, pattern >> 2, pattern & 1, (pattern >> 1) & 1);
     }
   }
 
   /** A full search of the picture shown for another one's sketch. */
-  async searchStranger({ sketch, bits }: Pick<Enrolled, "sketch" | "bits">): Promise<{ score: number; nearest: number; accepted: boolean }> {
+  async searchStranger({
+    sketch,
+    bits,
+  }: Pick<Enrolled, "sketch" | "bits">): Promise<{ score: number; nearest: number; accepted: boolean }> {
     const wasm = this.#wasm;
     writeSketch(wasm, 0, sketch);
     wasm.coarse(1, 0, wasm.coarseWindows.value);
@@ -90,7 +125,8 @@ export class Lab {
     let nearest = 2047;
     for (const { window, transposed } of found) {
       wasm.look(...window);
-      for (let pattern = 0; pattern < 4; pattern++) nearest = Math.min(nearest, wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
+      for (let pattern = 0; pattern < 4; pattern++)
+        nearest = Math.min(nearest, wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     }
     return { score: result.score, nearest, accepted: result.outcome === "recovered" || result.score >= beaconFloor };
   }

@@ -31,9 +31,16 @@ const score = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3
 export function report(study: Study, plotFile: string): { markdown: string; svg: string } {
   const { pictures, searches } = study;
   const atEdge = pictures.filter(({ gate }) => failsAtEdge(gate));
-  const rows = study.changes.map((change) => rowOf(change, pictures.filter(({ gate }) => !failsAtEdge(gate))));
+  const rows = study.changes.map((change) =>
+    rowOf(
+      change,
+      pictures.filter(({ gate }) => !failsAtEdge(gate)),
+    ),
+  );
   const verdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
-  const bySelfTest = pictures.filter(({ gate: { redReasons } }) => redReasons.length > 0 && redReasons.every((reason) => reason === GateReason.selfTest)).length;
+  const bySelfTest = pictures.filter(
+    ({ gate: { redReasons } }) => redReasons.length > 0 && redReasons.every((reason) => reason === GateReason.selfTest),
+  ).length;
   const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
   const promisedRows = rows.filter(({ promised }) => promised);
   const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
@@ -107,7 +114,11 @@ function inWords(verdict: string, reasons: readonly string[]): string {
 /** A row for each picture, with what did not recover, and one for all of them. */
 function edgeTable(pictures: Study["pictures"], promised: ReadonlySet<string>): string {
   if (pictures.length === 0) return "None in this folder.";
-  const rows = pictures.map(({ file, gate, tries }) => ({ file, told: gate.reasons.filter((reason) => edgeReasons.includes(reason)), tries: tries.filter(({ change }) => promised.has(change)) }));
+  const rows = pictures.map(({ file, gate, tries }) => ({
+    file,
+    told: gate.reasons.filter((reason) => edgeReasons.includes(reason)),
+    tries: tries.filter(({ change }) => promised.has(change)),
+  }));
   const all = { file: "all of them", told: [], tries: rows.flatMap(({ tries }) => tries) };
   const tableRow = ({ file, told, tries }: (typeof rows)[number]) => {
     const errors = tries.flatMap(({ errors: one }) => one ?? []);
@@ -121,11 +132,16 @@ ${[...rows, all].map(tableRow).join("\n")}`;
 
 /** All tries of one change. */
 function rowOf({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
-  const tries = pictures.flatMap(({ file, tries: list }) => list.filter(({ change }) => change === name).map((tried) => ({ file, ...tried })));
+  const tries = pictures.flatMap(({ file, tries: list }) =>
+    list.filter(({ change }) => change === name).map((tried) => ({ file, ...tried })),
+  );
   return {
-    name, promised,
+    name,
+    promised,
     errors: tries.flatMap(({ errors }) => errors ?? []),
-    failures: tries.filter(({ errors }) => errors === null).map(({ file, outcome, score: value }) => `${file} (${outcome}, score ${score(value)})`),
+    failures: tries
+      .filter(({ errors }) => errors === null)
+      .map(({ file, outcome, score: value }) => `${file} (${outcome}, score ${score(value)})`),
     scores: tries.map(({ score: value }) => value),
   };
 }
@@ -142,26 +158,42 @@ function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: re
   const xOfErrors = (value: number) => left + (value / 68) * (width - left - 20);
   const bins = (scores: readonly number[], colour: string) => {
     const counts = new Array<number>(60).fill(0);
-    for (const value of scores) counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] = (counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] ?? 0) + 1;
+    for (const value of scores)
+      counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] =
+        (counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] ?? 0) + 1;
     const tallest = Math.max(1, ...counts);
     return counts
       .map((count, bin) => {
         const tall = (count / tallest) * (histogramHeight - 30);
-        return count === 0 ? "" : `<rect x="${xOfScore(bin / 100).toFixed(1)}" y="${(histogramHeight - tall).toFixed(1)}" width="${(xOfScore(0.01) - left - 1).toFixed(1)}" height="${tall.toFixed(1)}" fill="${colour}"/>`;
+        return count === 0
+          ? ""
+          : `<rect x="${xOfScore(bin / 100).toFixed(1)}" y="${(histogramHeight - tall).toFixed(1)}" width="${(xOfScore(0.01) - left - 1).toFixed(1)}" height="${tall.toFixed(1)}" fill="${colour}"/>`;
       })
       .join("");
   };
-  const ticks = [0, 0.1, 0.2, 0.3, 0.4, 0.5].map((value) => `<text x="${xOfScore(value).toFixed(1)}" y="${String(histogramHeight + 16)}" text-anchor="middle">${value.toFixed(1)}</text>`).join("");
+  const ticks = [0, 0.1, 0.2, 0.3, 0.4, 0.5]
+    .map(
+      (value) =>
+        `<text x="${xOfScore(value).toFixed(1)}" y="${String(histogramHeight + 16)}" text-anchor="middle">${value.toFixed(1)}</text>`,
+    )
+    .join("");
   const top = histogramHeight + 70;
   const lines = listed
     .map(({ name, errors }, index) => {
       const y = top + index * lineHeight;
-      const dots = errors.map((value) => `<circle cx="${xOfErrors(value).toFixed(1)}" cy="${String(y - 4)}" r="3"/>`).join("");
+      const dots = errors
+        .map((value) => `<circle cx="${xOfErrors(value).toFixed(1)}" cy="${String(y - 4)}" r="3"/>`)
+        .join("");
       return `<text x="${String(left - 10)}" y="${String(y)}" text-anchor="end">${name.replaceAll("&", "&amp;")}</text><g fill="#2563eb" fill-opacity=".35">${dots}</g>`;
     })
     .join("\n");
   const bottom = top + listed.length * lineHeight;
-  const errorTicks = [0, 20, 40, 60, 68].map((value) => `<text x="${xOfErrors(value).toFixed(1)}" y="${String(bottom + 16)}" text-anchor="middle">${String(value)}</text>`).join("");
+  const errorTicks = [0, 20, 40, 60, 68]
+    .map(
+      (value) =>
+        `<text x="${xOfErrors(value).toFixed(1)}" y="${String(bottom + 16)}" text-anchor="middle">${String(value)}</text>`,
+    )
+    .join("");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(width)} ${String(height)}" font-family="sans-serif" font-size="11" role="img" aria-label="Beacon scores of copies and of other pictures; errors of every recovery by change">
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="${String(left - 10)}" y="60" text-anchor="end">beacon score:</text>

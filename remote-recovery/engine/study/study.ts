@@ -3,8 +3,9 @@
  *
  *   pnpm study:engine -- FOLDER [REPORT.md]
  *
- * Writes the report and, beside it, a plot (SVG). Reads JPEG, PNG, WebP, AVIF and HEIC; skips what it cannot read. Takes about
- * fifteen seconds for each photograph that the gate accepts. Ended early, it goes on where it stood (REPORT.jsonl).
+ * Writes the report and, beside it, a plot (SVG). Reads JPEG, PNG, WebP, AVIF and HEIC; skips what
+ * it cannot read. Takes about fifteen seconds for each photograph that the gate accepts. Ended
+ * early, it goes on where it stood (REPORT.jsonl).
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -23,7 +24,10 @@ if (folder === undefined) {
   console.error("usage: pnpm study:engine -- FOLDER [REPORT.md]");
   process.exit(2);
 }
-/** Changes start from a copy of at most this many pixels on its long side: full-size encoders would take hours. */
+/**
+ * Changes start from a copy of at most this many pixels on its long side: full-size encoders would
+ * take hours.
+ */
 const workingSide = 1400;
 const searchesWanted = 500;
 
@@ -37,7 +41,9 @@ interface Read {
 const codecs = await loadCodecs();
 const lab = await Lab.create();
 const journal = new Journal(output.replace(/\.md$/, ".jsonl"));
-const judging = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const judging = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map(
+  (path) => fileURLToPath(new URL(path, import.meta.url)),
+);
 const sources = [join(await buildEngine(), "sources.sha256"), ...judging].map((path) => readFileSync(path));
 
 const started = Date.now();
@@ -75,12 +81,19 @@ async function study(key: string, picture: Raster, made: ReturnType<Lab["enrol"]
     }
   }
   const { verdict, reasons, redReasons, width, height, measures } = gate;
-  const line: PhotoLine = { kind: "photo", key, gate: { verdict, reasons: [...reasons], redReasons: [...redReasons], width, height, measures }, selfTest, tries };
+  const line: PhotoLine = {
+    kind: "photo",
+    key,
+    gate: { verdict, reasons: [...reasons], redReasons: [...redReasons], width, height, measures },
+    selfTest,
+    tries,
+  };
   journal.add(line);
   return line;
 }
 
-// Each picture as a stranger: bit distances to all others, in eight orientations and four windows, and full searches for some.
+// Each picture as a stranger: bit distances to all others, in eight orientations and four windows,
+// and full searches for some.
 const searches: SearchLine[] = [];
 let comparisons = 0;
 let nearest = 2047;
@@ -88,7 +101,10 @@ for (const [index, shown] of read.entries()) {
   const picture = await codecs.decode(readFileSync(join(folder, shown.file)));
   lab.show(picture);
   for (const window of comparedWindows) {
-    for (const distance of lab.distances(window, read.filter((other) => other !== shown))) {
+    for (const distance of lab.distances(
+      window,
+      read.filter((other) => other !== shown),
+    )) {
       comparisons++;
       nearest = Math.min(nearest, distance);
     }
@@ -97,7 +113,12 @@ for (const [index, shown] of read.entries()) {
     const other = read[sought];
     if (other === undefined) continue;
     const known = journal.search(shown.line.key, other.line.key);
-    const line: SearchLine = known ?? { kind: "search", shown: shown.line.key, sought: other.line.key, ...(await lab.searchStranger(other)) };
+    const line: SearchLine = known ?? {
+      kind: "search",
+      shown: shown.line.key,
+      sought: other.line.key,
+      ...(await lab.searchStranger(other)),
+    };
     if (known === undefined) journal.add(line);
     searches.push(line);
   }
@@ -105,14 +126,25 @@ for (const [index, shown] of read.entries()) {
 }
 
 const { markdown, svg } = report(
-  { pictures: read.map(({ file, line }) => ({ file, ...line })), skipped, changes, comparisons, nearest, searches, workingSide },
+  {
+    pictures: read.map(({ file, line }) => ({ file, ...line })),
+    skipped,
+    changes,
+    comparisons,
+    nearest,
+    searches,
+    workingSide,
+  },
   basename(output).replace(/\.md$/, ".svg"),
 );
 writeFileSync(output, markdown);
 writeFileSync(output.replace(/\.md$/, ".svg"), svg);
 journal.remove();
 
-/** For each picture the numbers of those that are sought in it: different pairs, drawn by a fixed generator. */
+/**
+ * For each picture the numbers of those that are sought in it: different pairs, drawn by a fixed
+ * generator.
+ */
 function pairs(count: number): readonly (readonly number[])[] {
   let x = 1;
   const below = (n: number) => {
@@ -121,7 +153,7 @@ function pairs(count: number): readonly (readonly number[])[] {
   };
   const drawn = Array.from({ length: count }, () => new Set<number>());
   const wanted = Math.min(searchesWanted, count * (count - 1));
-  for (let have = 0; have < wanted; ) {
+  for (let have = 0; have < wanted;) {
     const shown = below(count);
     const sought = (shown + 1 + below(count - 1)) % count;
     const list = drawn[shown];

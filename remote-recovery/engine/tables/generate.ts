@@ -1,6 +1,7 @@
 /**
- * Writes assembly/tables.ts: the constants of profile RIE-1, computed here from their definitions with integers only and
- * checked against the hashes that the profile fixes. Run it with `node remote-recovery/engine/tables/generate.ts`.
+ * Writes assembly/tables.ts: the constants of profile RIE-1, computed here from their definitions
+ * with integers only and checked against the hashes that the profile fixes. Run it with `node
+ * remote-recovery/engine/tables/generate.ts`.
  */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -29,7 +30,10 @@ function doubles(values: readonly number[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** cos(πj / half) for j = 0 … half/2, each the nearest float64: a Taylor series in fixed point with 256 fractional bits. */
+/**
+ * cos(πj / half) for j = 0 … half/2, each the nearest float64: a Taylor series in fixed point with
+ * 256 fractional bits.
+ */
 export function cosines(half: number): number[] {
   const bits = 256n;
   const one = 1n << bits;
@@ -63,7 +67,10 @@ function machinPi(bits: bigint): bigint {
   return (16n * arctangentOfInverse(5n) - 4n * arctangentOfInverse(239n)) >> guard;
 }
 
-/** Orthonormal DCT-II, row by row, from the cosines by symmetry: what assembly/tables-start.ts does, for the hash. */
+/**
+ * Orthonormal DCT-II, row by row, from the cosines by symmetry: what assembly/tables-start.ts does,
+ * for the hash.
+ */
 export function dctTable(rows: number, n: number): number[] {
   const half = 2 * n;
   const base = cosines(half);
@@ -82,7 +89,8 @@ export function dctTable(rows: number, n: number): number[] {
 /** v, u of member 0, v, u of member 1, bucket after bucket: 8188 numbers below 80. */
 export function bucketTable(): number[] {
   const places: { r2: number; v: number; u: number }[] = [];
-  for (let v = 2; v < 80; v++) for (let u = 2; u < 80; u++) if (u * u + v * v >= 25) places.push({ r2: u * u + v * v, v, u });
+  for (let v = 2; v < 80; v++)
+    for (let u = 2; u < 80; u++) if (u * u + v * v >= 25) places.push({ r2: u * u + v * v, v, u });
   places.sort((a, b) => a.r2 - b.r2 || a.v - b.v || a.u - b.u);
   const used = places.slice(0, 2 * 2047);
   let x = 1;
@@ -110,11 +118,15 @@ export function powers(): number[] {
   return out;
 }
 
-/** g(x), the product of the minimal polynomials of α^1 … α^136: bit i is the coefficient of x^i, degree 682. */
+/**
+ * g(x), the product of the minimal polynomials of α^1 … α^136: bit i is the coefficient of x^i,
+ * degree 682.
+ */
 export function generator(): bigint {
   const exp = powers();
   const log = new Map(exp.map((value, index) => [value, index]));
-  const multiply = (a: number, b: number) => (a === 0 || b === 0 ? 0 : at(exp, ((log.get(a) ?? 0) + (log.get(b) ?? 0)) % 2047));
+  const multiply = (a: number, b: number) =>
+    a === 0 || b === 0 ? 0 : at(exp, ((log.get(a) ?? 0) + (log.get(b) ?? 0)) % 2047);
   const seen = new Set<number>();
   let g = 1n;
   for (let j = 1; j < 136; j += 2) {
@@ -140,7 +152,10 @@ function at<T>(list: readonly T[], index: number): T {
   return value;
 }
 
-/** The text of assembly/tables.ts. Throws when a table does not have the hash that the profile fixes. */
+/**
+ * The text of assembly/tables.ts. Throws when a table does not have the hash that the profile
+ * fixes.
+ */
 export function tablesSource(): string {
   const buckets = bucketTable();
   const field = powers();
@@ -156,7 +171,13 @@ export function tablesSource(): string {
     values.map((value, index) => (index % perLine === 0 ? "\n  " : " ") + value + ",").join("") + "\n";
   const doubleWords = (values: readonly number[]) => {
     const bytes = new DataView(doubles(values).buffer);
-    return values.map((_, i) => `0x${bytes.getBigUint64(i * 8, true).toString(16).padStart(16, "0")}`);
+    return values.map(
+      (_, i) =>
+        `0x${bytes
+          .getBigUint64(i * 8, true)
+          .toString(16)
+          .padStart(16, "0")}`,
+    );
   };
   const decimal = (values: Iterable<number>) => Array.from(values, String);
   return `// Written by engine/tables/generate.ts, which checks each table's hash. Do not edit.

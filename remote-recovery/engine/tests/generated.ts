@@ -18,7 +18,11 @@ export function rgbOf({ rgba }: Pixels): Uint8Array {
   return rgb;
 }
 
-function fill(width: number, height: number, colour: (x: number, y: number) => readonly [number, number, number]): Pixels {
+function fill(
+  width: number,
+  height: number,
+  colour: (x: number, y: number) => readonly [number, number, number],
+): Pixels {
   const rgba = new Uint8Array(width * height * 4);
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {

@@ -49,7 +49,13 @@ const Vectors = z.object({
     word: z.string(),
     syndrome: z.string(),
     patterns: z.array(
-      z.object({ name: z.string(), weight: z.number(), positions: z.array(z.number()), difference: z.string(), decodes: z.boolean() }),
+      z.object({
+        name: z.string(),
+        weight: z.number(),
+        positions: z.array(z.number()),
+        difference: z.string(),
+        decodes: z.boolean(),
+      }),
     ),
     random_differences_that_must_not_decode: z.array(z.string()),
   }),
@@ -76,7 +82,9 @@ const Vectors = z.object({
     }),
   ),
   gate_generated: z.array(gateRow.extend({ name: z.string(), rgb_sha256: z.string() })),
-  transformations: z.array(searchRow.extend({ photo: z.string(), transformation: z.string(), within_limits: z.boolean() })),
+  transformations: z.array(
+    searchRow.extend({ photo: z.string(), transformation: z.string(), within_limits: z.boolean() }),
+  ),
   orientations: z.array(detailedRow.extend({ photo: z.string(), orientation: z.string() })),
   stored: z.array(detailedRow.extend({ file: z.string(), enrolled: z.string(), rgb_sha256: z.string() })),
   strangers: z.array(searchRow.extend({ enrolled: z.string(), shown: z.string() })),
@@ -95,7 +103,9 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type VectorFile = z.infer<typeof Vectors>;
 export const vectors = Vectors.parse(JSON.parse(readFileSync(file("../vectors/rie1.json"), "utf8")));
-export const bucketVector = z.array(z.number()).parse(JSON.parse(readFileSync(file("../vectors/rie1-buckets.json"), "utf8")));
+export const bucketVector = z
+  .array(z.number())
+  .parse(JSON.parse(readFileSync(file("../vectors/rie1-buckets.json"), "utf8")));
 
 export const readVectorFile = (name: string) => readFileSync(file(`../vectors/${name}`));
 /** rocket.jpg at half its size (or a corner of it), by Pillow and pillow-heif, in many kinds. */
@@ -120,7 +130,15 @@ export interface PngOptions {
 }
 
 /** First column and row, and steps, of the passes (PNG, third edition, 8.1). */
-const passes = [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]] as const;
+const passes = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
 
 function inPasses(data: Uint8Array, width: number, height: number): Uint8Array {
   const size = data.length / (width * height);
@@ -129,7 +147,8 @@ function inPasses(data: Uint8Array, width: number, height: number): Uint8Array {
     if (left >= width) continue;
     for (let y = top; y < height; y += down) {
       const row = new Uint8Array(1 + Math.ceil((width - left) / across) * size);
-      for (let x = left, at = 1; x < width; x += across, at += size) for (let i = 0; i < size; i++) row[at + i] = data[(y * width + x) * size + i] ?? 0;
+      for (let x = left, at = 1; x < width; x += across, at += size)
+        for (let i = 0; i < size; i++) row[at + i] = data[(y * width + x) * size + i] ?? 0;
       rows.push(row);
     }
   }
@@ -137,10 +156,19 @@ function inPasses(data: Uint8Array, width: number, height: number): Uint8Array {
 }
 
 /** A PNG file, unfiltered, compressed fast. */
-export function makePng({ width, height, colourType, depth, data, chunks = [], interlaced = false }: PngOptions): Uint8Array {
+export function makePng({
+  width,
+  height,
+  colourType,
+  depth,
+  data,
+  chunks = [],
+  interlaced = false,
+}: PngOptions): Uint8Array {
   const rowBytes = data.length / height;
   const raw = interlaced ? inPasses(data, width, height) : new Uint8Array((rowBytes + 1) * height);
-  if (!interlaced) for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
+  if (!interlaced)
+    for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
@@ -154,7 +182,8 @@ export function makePng({ width, height, colourType, depth, data, chunks = [], i
   ]);
 }
 
-export const pngOf = ({ width, height, rgba }: Pixels): Uint8Array => makePng({ width, height, colourType: 6, depth: 8, data: rgba });
+export const pngOf = ({ width, height, rgba }: Pixels): Uint8Array =>
+  makePng({ width, height, colourType: 6, depth: 8, data: rgba });
 
 function chunk(type: string, body: Uint8Array): Buffer {
   const out = Buffer.alloc(12 + body.length);

@@ -13,8 +13,9 @@ export interface WorkerFiles extends BuildArguments {
 }
 
 /**
- * What runs in workers: one self-contained file each, without federation. The page fetches a worker's file with its integrity
- * and starts it from a blob address, where there is no base for relative addresses: WASM is handed over compiled.
+ * What runs in workers: one self-contained file each, without federation. The page fetches a
+ * worker's file with its integrity and starts it from a blob address, where there is no base for
+ * relative addresses: WASM is handed over compiled.
  */
 export function workersConfig({ mode = "production", context, entry, path }: WorkerFiles): Configuration {
   const base = baseConfig({ name: "workers", context, mode });
@@ -32,7 +33,8 @@ export function workersConfig({ mode = "production", context, entry, path }: Wor
       uniqueName: "relicario_workers",
       clean: true,
     },
-    // Decoders name their WASM by `new URL(…, import.meta.url)`; nothing of that is fetched, so nothing is emitted.
+    // Decoders name their WASM by `new URL(…, import.meta.url)`; nothing of that is fetched, so
+    // nothing is emitted.
     module: { ...base.module, parser: { javascript: { ...strictExports.javascript, url: false, worker: false } } },
     plugins: [
       new EnginePlugin(),

@@ -11,7 +11,9 @@ import { createAreaVault } from "../testing/area-vault.ts";
 
 const mockExamine = jest.fn();
 // The vault has tests of its own; here only what is handed on of it counts.
-jest.mock("@relicario/vault", () => ({ createVault: () => Promise.resolve({ lock: () => Promise.resolve(), examine: mockExamine }) }));
+jest.mock("@relicario/vault", () => ({
+  createVault: () => Promise.resolve({ lock: () => Promise.resolve(), examine: mockExamine }),
+}));
 
 beforeEach(() => {
   URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
@@ -53,7 +55,13 @@ describe("a form that draws the picture field", () => {
 });
 
 describe("a remote that wants to know whether a picture of its own is in use", () => {
-  const portal: PortalForServices = { http: createFakeHttp(), vendorId: "relicario", account: { userId: "u", issuer: "i", subject: "s" }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  const portal: PortalForServices = {
+    http: createFakeHttp(),
+    vendorId: "relicario",
+    account: { userId: "u", issuer: "i", subject: "s" },
+    signInAgain: () => Promise.resolve({ authTime: 0 }),
+    takeLinkSecret: () => Promise.resolve(null),
+  };
 
   it("finds nobody who would judge it: the vault that others are given has no such member", async () => {
     const vault = await remote.provides?.vault?.(portal);

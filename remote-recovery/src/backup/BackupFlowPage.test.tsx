@@ -24,7 +24,11 @@ beforeEach(() => {
   URL.revokeObjectURL = jest.fn();
 });
 
-async function draw({ vault = createAreaVault(), path = "/welcome-backup", settings = {} }: { vault?: FakeVault; path?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
+async function draw({
+  vault = createAreaVault(),
+  path = "/welcome-backup",
+  settings = {},
+}: { vault?: FakeVault; path?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
   const app = await renderApp(<h1>Safeguard</h1>, { vault, path, route: "/safeguard", routes, ...settings });
   return { vault, ...app };
 }
@@ -37,7 +41,9 @@ function withProtect(vault: FakeVault, protect: FakeVault["protect"]): FakeVault
   return other;
 }
 async function choosePicture(text = "garden") {
-  await userEvent.upload(await screen.findByLabelText("Picture file"), picture(text, `${text}.jpg`), { applyAccept: false });
+  await userEvent.upload(await screen.findByLabelText("Picture file"), picture(text, `${text}.jpg`), {
+    applyAccept: false,
+  });
   await userEvent.click(await screen.findByRole("checkbox", { name: /Go without a passphrase/ }));
 }
 async function typeSecret() {
@@ -81,7 +87,12 @@ describe("the backup flow", () => {
     await press("Save a seed phrase or secret");
     await press("Protect");
     expect(location()).toBe("/provide-secret");
-    for (const text of ["Type what you want to protect.", "Give it a title.", "Only you can know this. Tick it if it is true."]) expect(screen.getByText(text)).toBeVisible();
+    for (const text of [
+      "Type what you want to protect.",
+      "Give it a title.",
+      "Only you can know this. Tick it if it is true.",
+    ])
+      expect(screen.getByText(text)).toBeVisible();
     await expectAccessible();
   });
 
@@ -148,12 +159,22 @@ describe("the backup flow", () => {
   });
 
   it("unlocks first where something is kept", async () => {
-    await draw({ path: "/provide-image", vault: createAreaVault({ secrets: [{ title: "Wallet", content: "x" }], unlocked: false }) });
-    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fprovide-image");
+    await draw({
+      path: "/provide-image",
+      vault: createAreaVault({ secrets: [{ title: "Wallet", content: "x" }], unlocked: false }),
+    });
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fprovide-image",
+    );
   });
 
   it("uses an image again, without asking for a picture", async () => {
-    const vault = createAreaVault({ images: [{ name: "Garden", picture: "garden" }], secrets: [{ title: "Wallet", content: "x" }], device: "own" });
+    const vault = createAreaVault({
+      images: [{ name: "Garden", picture: "garden" }],
+      secrets: [{ title: "Wallet", content: "x" }],
+      device: "own",
+    });
     const requests: ProtectRequest[] = [];
     const noting = withProtect(vault, (request, options) => {
       requests.push(request);
@@ -268,7 +289,11 @@ describe("processing", () => {
   });
 
   it("asks for a picture in use where a new one can only follow an old one", async () => {
-    const vault = createAreaVault({ images: [{ name: "Garden", picture: "garden" }], secrets: [{ title: "Wallet", content: "x" }], device: "own" });
+    const vault = createAreaVault({
+      images: [{ name: "Garden", picture: "garden" }],
+      secrets: [{ title: "Wallet", content: "x" }],
+      device: "own",
+    });
     let refused = false;
     const strict = withProtect(vault, (request, options) => {
       if (refused) return vault.protect(request, options);

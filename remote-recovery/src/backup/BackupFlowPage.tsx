@@ -5,7 +5,15 @@ import { useTranslation } from "react-i18next";
 import { Navigate, useLocation } from "react-router-dom";
 
 import { useAccount } from "./account.ts";
-import { emptyDraft, isDirty, newImage, allImages, pictureProblem, secretProblems, type BackupDraft } from "./backup-draft.ts";
+import {
+  emptyDraft,
+  isDirty,
+  newImage,
+  allImages,
+  pictureProblem,
+  secretProblems,
+  type BackupDraft,
+} from "./backup-draft.ts";
 import { forgetChoices, keepChoices, readChoices } from "./kept-choices.ts";
 import { LockedStep } from "./LockedStep.tsx";
 import { PictureStep } from "./PictureStep.tsx";
@@ -14,14 +22,20 @@ import { SecretStep } from "./SecretStep.tsx";
 import type { Lost } from "./step-props.ts";
 import { WelcomeStep } from "./WelcomeStep.tsx";
 
-const steps = { "/provide-image": "picture", "/upload-image": "picture", "/provide-secret": "secret", "/processing": "processing" } as const;
+const steps = {
+  "/provide-image": "picture",
+  "/upload-image": "picture",
+  "/provide-secret": "secret",
+  "/processing": "processing",
+} as const;
 
 /** The next screens of the flow: nothing is lost on the way there. */
 const inside: readonly string[] = ["/welcome-backup", "/welcome", "/safeguard", "/congrats", ...Object.keys(steps)];
 
 /**
- * The steps of a backup up to publishing, each at its own route. They share this page, which stays on the screen between them
- * and holds the draft: it goes when the flow is left, when the portal locks or signs out, and at a reload.
+ * The steps of a backup up to publishing, each at its own route. They share this page, which stays
+ * on the screen between them and holds the draft: it goes when the flow is left, when the portal
+ * locks or signs out, and at a reload.
  */
 export default function BackupFlowPage() {
   const { pathname } = useLocation();
@@ -55,16 +69,7 @@ export default function BackupFlowPage() {
   return (
     <>
       <Guard dirty={dirty} />
-      {step === "welcome" ? (
-        <WelcomeStep />
-      ) : (
-        <Started
-          step={step}
-          draft={draft}
-          lost={lost}
-          onChange={change}
-        />
-      )}
+      {step === "welcome" ? <WelcomeStep /> : <Started step={step} draft={draft} lost={lost} onChange={change} />}
     </>
   );
 }
@@ -84,13 +89,21 @@ function Started({ step, draft, lost, onChange }: StartedProps) {
   const account = useAccount(access, status);
   // Taken once: publishing changes the account while it is still under way.
   const [began, setBegan] = useState<Began | null>(null);
-  const ready = access.status === "ready" && account.status === "ready" && status !== "locked" && step === "processing" ? { vault: access.vault, draft } : null;
+  const ready =
+    access.status === "ready" && account.status === "ready" && status !== "locked" && step === "processing"
+      ? { vault: access.vault, draft }
+      : null;
   if (began === null && ready !== null && account.status === "ready" && isWhole(draft, account.first)) setBegan(ready);
   if (began !== null && (step !== "processing" || lost === "lock")) setBegan(null);
   if (began !== null && step === "processing" && lost !== "lock") return <ProcessingStep {...began} />;
 
   if (access.status === "failed" || account.status === "failed") {
-    const { error, retry } = access.status === "failed" ? access : account.status === "failed" ? account : { error: null, retry: () => undefined };
+    const { error, retry } =
+      access.status === "failed"
+        ? access
+        : account.status === "failed"
+          ? account
+          : { error: null, retry: () => undefined };
     return (
       <Page title={t("page.title")}>
         <ErrorNotice error={error} onRetry={retry} />
@@ -108,7 +121,10 @@ function Started({ step, draft, lost, onChange }: StartedProps) {
   }
   if (status === "locked") return <LockedStep lost={lost} />;
   const { first, images } = account;
-  const chosen = draft.image === newImage || draft.image === allImages || images.some(({ id }) => id === draft.image) ? draft : { ...draft, image: newImage };
+  const chosen =
+    draft.image === newImage || draft.image === allImages || images.some(({ id }) => id === draft.image)
+      ? draft
+      : { ...draft, image: newImage };
   const shown = { draft: chosen, lost, onChange };
   if (step === "picture") return <PictureStep {...shown} images={images} />;
   if (pictureProblem(chosen) !== null) return <Navigate to="/provide-image" replace />;

@@ -14,7 +14,8 @@ export function Confetti() {
     import(/* webpackChunkName: "confetti" */ "canvas-confetti").then(
       ({ default: library }) => {
         if (gone || canvas.current === null) return;
-        // A worker of the library's would need a blob script that the content security policy refuses.
+        // A worker of the library's would need a blob script that the content security policy
+        // refuses.
         const fire = library.create(canvas.current, { resize: true, useWorker: false, disableForReducedMotion: true });
         void fire(confetti);
         stop = () => {

@@ -7,7 +7,10 @@ import CongratsPage from "./CongratsPage.tsx";
 // jsdom draws no canvas. What the library is asked for is what counts here.
 const fire = jest.fn(() => Promise.resolve());
 const create = jest.fn((_canvas: HTMLCanvasElement, _options: object) => Object.assign(fire, { reset: jest.fn() }));
-jest.mock("canvas-confetti", () => ({ __esModule: true, default: { create: (...args: Parameters<typeof create>) => create(...args) } }));
+jest.mock("canvas-confetti", () => ({
+  __esModule: true,
+  default: { create: (...args: Parameters<typeof create>) => create(...args) },
+}));
 
 const draw = async (settings: FakeVaultSettings) => {
   const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], ...settings });
@@ -24,7 +27,10 @@ describe("CongratsPage", () => {
   it("says what to keep, and offers to try it", async () => {
     await draw({});
     expect(screen.getByRole("link", { name: "What to keep, and how" })).toHaveAttribute("href", "/safeguard");
-    expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute("href", "/provide-image-recovery?rehearse=01890a5d-ac96-7000-8000-000000000001");
+    expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?rehearse=01890a5d-ac96-7000-8000-000000000001",
+    );
     await expectAccessible();
   });
 
@@ -62,7 +68,10 @@ describe("CongratsPage", () => {
 it("celebrates without a worker, and not for people who want no motion", async () => {
   await draw({});
   await waitFor(() => {
-    expect(create).toHaveBeenCalledWith(expect.any(HTMLCanvasElement), expect.objectContaining({ useWorker: false, disableForReducedMotion: true }));
+    expect(create).toHaveBeenCalledWith(
+      expect.any(HTMLCanvasElement),
+      expect.objectContaining({ useWorker: false, disableForReducedMotion: true }),
+    );
   });
   expect(fire).toHaveBeenCalledWith(expect.objectContaining({ particleCount: 100 }));
 });

@@ -1,6 +1,16 @@
 import { rehearsalDays } from "@relicario/shared/contract";
 import { DeviceQuestion } from "@relicario/shared/forms";
-import { ButtonLink, Card, Muted, Page, SectionTitle, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  Muted,
+  Page,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
@@ -10,7 +20,10 @@ import { useTaken } from "../picture/taken-picture.ts";
 import { Confetti } from "./Confetti.tsx";
 import { useRehearsalDue } from "./useRehearsalDue.ts";
 
-/** The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?rehearsed=`): what to do now. */
+/**
+ * The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?rehearsed=`): what
+ * to do now.
+ */
 export default function CongratsPage() {
   const { t } = useTranslation(["congrats", "provide-image"]);
   const [query] = useSearchParams();
@@ -20,10 +33,15 @@ export default function CongratsPage() {
   const state = useVaultState(access);
   useRehearsalDue(access);
   return (
-    <Page title={t(rehearsed === null ? "page.title" : "rehearsed.title")} lead={rehearsed === null ? t("page.lead_body") : t("rehearsed.lead_body", { days: rehearsalDays })}>
+    <Page
+      title={t(rehearsed === null ? "page.title" : "rehearsed.title")}
+      lead={rehearsed === null ? t("page.lead_body") : t("rehearsed.lead_body", { days: rehearsalDays })}
+    >
       {(secretId !== null || rehearsed !== null) && <Confetti />}
       {secretId !== null && <FlowSteps flow="backup" step="congrats" />}
-      {access.status === "ready" && state.status === "unlocked" && state.device === null && <DeviceQuestion vault={access.vault} />}
+      {access.status === "ready" && state.status === "unlocked" && state.device === null && (
+        <DeviceQuestion vault={access.vault} />
+      )}
       {taken !== null && <KeepTaken taken={taken} />}
       {secretId !== null && (
         <Card aria-labelledby="congrats-try">

@@ -6,7 +6,10 @@ import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { LostNotice } from "./LostNotice.tsx";
 import type { Lost } from "./step-props.ts";
 
-/** An account that keeps something already is unlocked before anything is chosen: unlocking leaves the flow. */
+/**
+ * An account that keeps something already is unlocked before anything is chosen: unlocking leaves
+ * the flow.
+ */
 export function LockedStep({ lost }: { readonly lost: Lost | null }) {
   const { t } = useTranslation("provide-image");
   return (
@@ -16,7 +19,11 @@ export function LockedStep({ lost }: { readonly lost: Lost | null }) {
       <Notice
         title={t("locked.title")}
         actions={
-          <ButtonLink size="small" icon={<Lock aria-hidden />} to={`/provide-image-recovery?${new URLSearchParams({ then: "/provide-image" }).toString()}`}>
+          <ButtonLink
+            size="small"
+            icon={<Lock aria-hidden />}
+            to={`/provide-image-recovery?${new URLSearchParams({ then: "/provide-image" }).toString()}`}
+          >
             {t("locked.unlock_action")}
           </ButtonLink>
         }

@@ -14,7 +14,10 @@ interface OpenerFirstProps {
   readonly onShown: () => void;
 }
 
-/** Asks for a picture in use: on a device that shows titles without one, a new picture can only follow an old one. */
+/**
+ * Asks for a picture in use: on a device that shows titles without one, a new picture can only
+ * follow an old one.
+ */
 export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   const { t } = useTranslation(["processing", "image-recovery"]);
   const [shown, setShown] = useState<ShownImage | null>(null);

@@ -21,7 +21,7 @@ export function PictureStep({ draft, lost, images, onChange }: PictureStepProps)
   const { t } = useTranslation("provide-image");
   const { navigate } = usePortal();
   const [asked, setAsked] = useState(false);
-    const suggested = t("image.default_body", { number: images.length + 1 });
+  const suggested = t("image.default_body", { number: images.length + 1 });
   const named = draft.imageName === null ? { ...draft, imageName: suggested } : draft;
   const told = asked ? pictureProblem(named) : null;
   const isNew = draft.image === newImage;
@@ -46,7 +46,9 @@ export function PictureStep({ draft, lost, images, onChange }: PictureStepProps)
                 name="image"
                 choices={[
                   ...images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) })),
-                  ...(images.length > 1 ? [{ value: allImages, label: t("image.all_label"), hint: t("image.all_hint") }] : []),
+                  ...(images.length > 1
+                    ? [{ value: allImages, label: t("image.all_label"), hint: t("image.all_hint") }]
+                    : []),
                   { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") },
                 ]}
                 value={draft.image}
@@ -70,7 +72,13 @@ export function PictureStep({ draft, lost, images, onChange }: PictureStepProps)
               <TextField
                 label={t("image.name_label")}
                 hint={t("image.name_hint")}
-                error={told === "image_name_missing" ? t("problem.image_name_missing_error") : told === "text_broken" ? t("problem.text_broken_error") : null}
+                error={
+                  told === "image_name_missing"
+                    ? t("problem.image_name_missing_error")
+                    : told === "text_broken"
+                      ? t("problem.text_broken_error")
+                      : null
+                }
                 maxLength={maxImageNameLength}
                 autoComplete="off"
                 spellCheck={false}

@@ -16,7 +16,10 @@ interface ProcessingStepProps {
 
 const phases = ["picture", "passphrase", "sealing", "sending"] as const;
 
-/** Route `/processing`: seals and publishes, and says what is being done. What fails leaves the draft as it is. */
+/**
+ * Route `/processing`: seals and publishes, and says what is being done. What fails leaves the
+ * draft as it is.
+ */
 export function ProcessingStep({ vault, draft }: ProcessingStepProps) {
   const { t } = useTranslation("processing");
   const navigate = useNavigate();
@@ -26,7 +29,10 @@ export function ProcessingStep({ vault, draft }: ProcessingStepProps) {
   };
   const failure = protecting.status === "failed" ? protecting.error : null;
   return (
-    <Page title={t(failure === null ? "page.protect_title" : "page.stopped_title")} lead={t(failure === null ? "page.protect_body" : "page.stopped_body")}>
+    <Page
+      title={t(failure === null ? "page.protect_title" : "page.stopped_title")}
+      lead={t(failure === null ? "page.protect_body" : "page.stopped_body")}
+    >
       <FlowSteps flow="backup" step="processing" />
       <Card>
         <Stack $gap={5}>

@@ -1,6 +1,16 @@
 import { maxTitleLength } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
-import { Checkbox, FieldError, FileField, KindChoice, SecretTextArea, SeedField, TagField, TextField, titleOfFile } from "@relicario/shared/forms";
+import {
+  Checkbox,
+  FieldError,
+  FileField,
+  KindChoice,
+  SecretTextArea,
+  SeedField,
+  TagField,
+  TextField,
+  titleOfFile,
+} from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, Notice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
@@ -63,7 +73,16 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
                   }}
                 />
               )}
-              {kind === "seed" && <SeedField value={text} disabled={false} error={sentence("content")} fieldRef={null} onBlur={() => undefined} onChange={handleText} />}
+              {kind === "seed" && (
+                <SeedField
+                  value={text}
+                  disabled={false}
+                  error={sentence("content")}
+                  fieldRef={null}
+                  onBlur={() => undefined}
+                  onChange={handleText}
+                />
+              )}
               {kind === "file" && (
                 <FileField
                   label={t("file.label")}

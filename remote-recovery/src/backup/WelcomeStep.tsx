@@ -44,6 +44,14 @@ const Steps = styled.ol`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
-  & > li { display: flex; gap: ${space(4)}; align-items: flex-start; }
-  & > li > svg { flex: none; margin-top: 2px; color: ${s("accentText")}; }
+  & > li {
+    display: flex;
+    gap: ${space(4)};
+    align-items: flex-start;
+  }
+  & > li > svg {
+    flex: none;
+    margin-top: 2px;
+    color: ${s("accentText")};
+  }
 `;

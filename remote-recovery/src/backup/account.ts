@@ -9,7 +9,10 @@ export type Account =
   /** `first`: nothing was ever kept in it. Images are those in use; none while locked. */
   | { readonly status: "ready"; readonly first: boolean; readonly images: readonly RecoveryImage[] };
 
-/** Reads the account. The vault's status is part of the key: images have names only while it is unlocked. */
+/**
+ * Reads the account. The vault's status is part of the key: images have names only while it is
+ * unlocked.
+ */
 export function useAccount(access: VaultAccess, status: VaultState["status"]): Account {
   const { user } = usePortal();
   const vault = access.status === "ready" ? access.vault : null;

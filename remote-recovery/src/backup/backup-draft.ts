@@ -10,7 +10,10 @@ import { savedPictureOf } from "../picture/saved-picture.ts";
 export const newImage = "new";
 export const allImages = "all";
 
-/** What was chosen and typed on the way. It lives in the memory of the flow's screens alone: picture, passphrase and secret go with them. */
+/**
+ * What was chosen and typed on the way. It lives in the memory of the flow's screens alone:
+ * picture, passphrase and secret go with them.
+ */
 export interface BackupDraft extends ChosenContent {
   readonly image: string;
   readonly picture: PictureDraft;
@@ -22,7 +25,17 @@ export interface BackupDraft extends ChosenContent {
   readonly promised: boolean;
 }
 
-export const emptyDraft: BackupDraft = { image: newImage, picture: noPicture, imageName: null, kind: "text", text: "", file: null, title: "", tags: [], promised: false };
+export const emptyDraft: BackupDraft = {
+  image: newImage,
+  picture: noPicture,
+  imageName: null,
+  kind: "text",
+  text: "",
+  file: null,
+  title: "",
+  tags: [],
+  promised: false,
+};
 
 export type PictureProblem = "image_missing" | "image_name_missing" | "text_broken";
 export type SecretProblem = ContentProblem | "title_missing" | "title_long" | "promise_missing";
@@ -36,11 +49,24 @@ export function pictureProblem({ image, picture, imageName }: BackupDraft): Pict
   return imageName.isWellFormed() ? null : "text_broken";
 }
 
-/** Why the step with the secret is not done, by field; empty when it is. `first`: nothing was ever kept in the account. */
-export function secretProblems(draft: BackupDraft, first: boolean): Readonly<Partial<Record<"content" | "title" | "promised", SecretProblem>>> {
+/**
+ * Why the step with the secret is not done, by field; empty when it is. `first`: nothing was ever
+ * kept in the account.
+ */
+export function secretProblems(
+  draft: BackupDraft,
+  first: boolean,
+): Readonly<Partial<Record<"content" | "title" | "promised", SecretProblem>>> {
   const content = contentProblem(draft);
   const title = draft.title.trim();
-  const titled = title === "" ? "title_missing" : title.length > maxTitleLength ? "title_long" : title.isWellFormed() ? null : "text_broken";
+  const titled =
+    title === ""
+      ? "title_missing"
+      : title.length > maxTitleLength
+        ? "title_long"
+        : title.isWellFormed()
+          ? null
+          : "text_broken";
   return {
     ...(content === null ? {} : { content }),
     ...(titled === null ? {} : { title: titled }),
@@ -57,7 +83,10 @@ export function isDirty({ picture, text, file, title, tags }: BackupDraft): bool
 export function requestOf(draft: BackupDraft): ProtectRequest | null {
   const { image, imageName, title, tags, picture } = draft;
   const described = { title: title.trim(), tags, ...contentOf(draft) };
-  if (image !== newImage) return { ...described, protection: { kind: "openers", openers: image === allImages ? [] : [image] } };
+  if (image !== newImage)
+    return { ...described, protection: { kind: "openers", openers: image === allImages ? [] : [image] } };
   const shown = savedPictureOf(picture);
-  return shown === null ? null : { ...described, protection: { kind: "picture", shown: showPicture(shown), name: imageName?.trim() ?? "" } };
+  return shown === null
+    ? null
+    : { ...described, protection: { kind: "picture", shown: showPicture(shown), name: imageName?.trim() ?? "" } };
 }

@@ -3,10 +3,14 @@ import { z } from "zod";
 import { newImage } from "./backup-draft.ts";
 
 /**
- * What a reload of the page may keep of the flow: which kind of secret, and which image in use by its id, which the service has
- * as well. No picture, passphrase, name or text: they are in memory alone.
+ * What a reload of the page may keep of the flow: which kind of secret, and which image in use by
+ * its id, which the service has as well. No picture, passphrase, name or text: they are in memory
+ * alone.
  */
-const KeptChoices = z.strictObject({ kind: z.enum(["text", "seed", "file"]), image: z.union([z.literal([newImage, "all"]), z.uuid()]) });
+const KeptChoices = z.strictObject({
+  kind: z.enum(["text", "seed", "file"]),
+  image: z.union([z.literal([newImage, "all"]), z.uuid()]),
+});
 export type KeptChoices = z.infer<typeof KeptChoices>;
 
 /** In session storage: of this tab. */

@@ -11,8 +11,9 @@ export type Protecting =
   | { readonly status: "failed"; readonly error: PortalError };
 
 /**
- * Protects what the draft says, as soon as the screen is there; leaving it cancels, and nothing is half published. Afterwards
- * the next screen of the flow takes its place: going back from there does not protect a second time.
+ * Protects what the draft says, as soon as the screen is there; leaving it cancels, and nothing is
+ * half published. Afterwards the next screen of the flow takes its place: going back from there
+ * does not protect a second time.
  */
 export function useProtecting(vault: Vault, draft: BackupDraft) {
   const { navigate } = usePortal();
@@ -26,7 +27,8 @@ export function useProtecting(vault: Vault, draft: BackupDraft) {
     try {
       const { secretId } = await vault.protect(request, options);
       void client.invalidateQueries(); // lists on other screens were read before it was there
-      if (!options.signal.aborted) navigate(`/safeguard?${new URLSearchParams({ secret: secretId }).toString()}`, { replace: true });
+      if (!options.signal.aborted)
+        navigate(`/safeguard?${new URLSearchParams({ secret: secretId }).toString()}`, { replace: true });
     } finally {
       if (request.protection.kind === "picture") forgetShown(request.protection.shown);
     }

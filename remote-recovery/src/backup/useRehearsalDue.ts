@@ -3,7 +3,10 @@ import { rehearsalDueAt, usePortal } from "@relicario/shared/contract";
 import { useVaultState, type VaultAccess } from "@relicario/shared/ui";
 import { useEffect } from "react";
 
-/** Tells the service when the next rehearsal is due, so that a mail can say so. Home does the same at each visit, so a failure is made up for there. */
+/**
+ * Tells the service when the next rehearsal is due, so that a mail can say so. Home does the same
+ * at each visit, so a failure is made up for there.
+ */
 export function useRehearsalDue(access: VaultAccess): void {
   const { http } = usePortal();
   const vault = access.status === "ready" ? access.vault : null;

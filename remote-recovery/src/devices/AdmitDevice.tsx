@@ -14,7 +14,10 @@ type Step =
   | { readonly status: "showing"; readonly code: string; readonly asking: AskingDevice }
   | { readonly status: "done"; readonly name: string; readonly admitted: AdmittedDevice };
 
-/** The device at hand: the warning, the code of the other device, something that opens the account, and what came of it. */
+/**
+ * The device at hand: the warning, the code of the other device, something that opens the account,
+ * and what came of it.
+ */
 export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("devices");
   const { onLock } = usePortal();
@@ -22,7 +25,13 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   const begin = () => {
     setStep({ status: "warning", again: true });
   };
-  useEffect(() => onLock(() => { setStep({ status: "warning", again: false }); }), [onLock]);
+  useEffect(
+    () =>
+      onLock(() => {
+        setStep({ status: "warning", again: false });
+      }),
+    [onLock],
+  );
   switch (step.status) {
     case "warning":
       return (
@@ -88,7 +97,15 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   }
 }
 
-function Done({ name, admitted: { covered, left, answered }, onAgain }: { readonly name: string; readonly admitted: AdmittedDevice; readonly onAgain: () => void }) {
+function Done({
+  name,
+  admitted: { covered, left, answered },
+  onAgain,
+}: {
+  readonly name: string;
+  readonly admitted: AdmittedDevice;
+  readonly onAgain: () => void;
+}) {
   const { t } = useTranslation("devices");
   return (
     <Card aria-labelledby="at-hand-done">

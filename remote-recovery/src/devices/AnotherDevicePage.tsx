@@ -1,4 +1,17 @@
-import { ButtonLink, Card, EmptyState, ErrorNotice, Muted, Page, SectionTitle, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  EmptyState,
+  ErrorNotice,
+  Muted,
+  Page,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { KeyRound } from "lucide-react";
 import { useTranslation } from "react-i18next";
 

@@ -78,8 +78,13 @@ export function DeviceCodeStep({ vault, onFound, onCancel }: DeviceCodeStepProps
   function whatIsWrong({ details: { words, unknown } }: PortalError): string {
     if (typeof words === "number") return t("code.count_error", { count: words });
     if (!Array.isArray(unknown)) return t("code.checksum_error");
-    const all = typed.toLowerCase().split(/[^\p{L}]+/u).filter((word) => word !== "");
-    const named = unknown.map((place) => t("code.word_body", { word: all[Number(place) - 1] ?? "", number: Number(place) }));
+    const all = typed
+      .toLowerCase()
+      .split(/[^\p{L}]+/u)
+      .filter((word) => word !== "");
+    const named = unknown.map((place) =>
+      t("code.word_body", { word: all[Number(place) - 1] ?? "", number: Number(place) }),
+    );
     return t("code.unknown_error", { words: named.join(", "), count: named.length });
   }
 }

@@ -1,6 +1,16 @@
 import { usePortal } from "@relicario/shared/contract";
 import { DeviceQuestion } from "@relicario/shared/forms";
-import { ButtonLink, EmptyState, ErrorNotice, Muted, Notice, Page, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Muted,
+  Notice,
+  Page,
+  Skeleton,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { KeyRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +20,10 @@ import { Refresh } from "../flow/Refresh.tsx";
 import { safePath } from "../recover/paths.ts";
 import { OfferDevice } from "./OfferDevice.tsx";
 
-/** Route `/new-device`: this device, locked, is let in by one that opens the account today. `?then=` is where it goes on. */
+/**
+ * Route `/new-device`: this device, locked, is let in by one that opens the account today. `?then=`
+ * is where it goes on.
+ */
 export default function NewDevicePage() {
   const { t } = useTranslation("devices");
   const { navigate } = usePortal();
@@ -27,7 +40,11 @@ export default function NewDevicePage() {
     <Page
       title={t("new.title")}
       actions={
-        <ButtonLink tone="quiet" size="small" to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}>
+        <ButtonLink
+          tone="quiet"
+          size="small"
+          to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}
+        >
           {t("new.back_action")}
         </ButtonLink>
       }
@@ -52,9 +69,15 @@ export default function NewDevicePage() {
           />
         </>
       )}
-      {access.status === "ready" && state.status === "unlocked" && state.device === null && <DeviceQuestion vault={access.vault} />}
+      {access.status === "ready" && state.status === "unlocked" && state.device === null && (
+        <DeviceQuestion vault={access.vault} />
+      )}
       {state.status === "unlocked" && state.device !== null && !offered && (
-        <Notice tone="success" title={t("new.unlocked_title")} actions={<ButtonLink to={then}>{t("new.on_action")}</ButtonLink>}>
+        <Notice
+          tone="success"
+          title={t("new.unlocked_title")}
+          actions={<ButtonLink to={then}>{t("new.on_action")}</ButtonLink>}
+        >
           <p>{t("new.unlocked_body")}</p>
         </Notice>
       )}

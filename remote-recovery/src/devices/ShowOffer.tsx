@@ -1,6 +1,20 @@
 import type { CallOptions, DeviceOffer, ShownImage, Vault } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { Button, Card, ErrorNotice, Loading, media, Muted, Notice, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Loading,
+  media,
+  Muted,
+  Notice,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -19,18 +33,26 @@ interface ShowOfferProps {
   readonly onCancel: () => void;
 }
 
-/** What goes on with the passkey: waiting for the answer, or trying it where the answer did not come. */
+/**
+ * What goes on with the passkey: waiting for the answer, or trying it where the answer did not
+ * come.
+ */
 interface Attempt {
   readonly act: "join" | "unlock";
 }
 
-/** The code of this device, as words and as a QR code, until the other device has answered or its time is over. */
+/**
+ * The code of this device, as words and as a QR code, until the other device has answered or its
+ * time is over.
+ */
 export function ShowOffer({ vault, offer, passkey, onAgain, onCancel }: ShowOfferProps) {
   const { t } = useTranslation("devices");
   const [attempt, setAttempt] = useState<Attempt>({ act: "join" });
   const [failure, setFailure] = useState<PortalError | null>(null);
   const left = useTimeLeft(offer.expiresAt);
-  const run = useEffectEvent(({ act }: Attempt, options: CallOptions) => (act === "join" ? vault.deviceLinks.join(offer, passkey, options) : vault.unlock(passkey, options)));
+  const run = useEffectEvent(({ act }: Attempt, options: CallOptions) =>
+    act === "join" ? vault.deviceLinks.join(offer, passkey, options) : vault.unlock(passkey, options),
+  );
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -138,7 +160,10 @@ const Code = styled.div`
   grid-template-columns: 240px minmax(0, 1fr);
   gap: ${space(5)};
   align-items: start;
-  ${media.mobile} { grid-template-columns: minmax(0, 1fr); justify-items: stretch; }
+  ${media.mobile} {
+    grid-template-columns: minmax(0, 1fr);
+    justify-items: stretch;
+  }
 `;
 
 const Paper = styled.div`
@@ -147,5 +172,9 @@ const Paper = styled.div`
   margin: 0 auto;
   border-radius: ${s("radius")};
   overflow: hidden;
-  & svg { display: block; width: 100%; height: auto; }
+  & svg {
+    display: block;
+    width: 100%;
+    height: auto;
+  }
 `;

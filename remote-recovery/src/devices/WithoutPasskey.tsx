@@ -1,7 +1,10 @@
 import { ButtonLink, Notice } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-/** Where passkeys open nothing: what brings a new device in all the same. Nothing was made that would have to be undone. */
+/**
+ * Where passkeys open nothing: what brings a new device in all the same. Nothing was made that
+ * would have to be undone.
+ */
 export function WithoutPasskey({ then }: { readonly then: string }) {
   const { t } = useTranslation("devices");
   return (
@@ -9,7 +12,11 @@ export function WithoutPasskey({ then }: { readonly then: string }) {
       tone="warn"
       role="alert"
       title={t("without.title")}
-      actions={<ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}>{t("without.picture_action")}</ButtonLink>}
+      actions={
+        <ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}>
+          {t("without.picture_action")}
+        </ButtonLink>
+      }
     >
       <p>{t("without.body")}</p>
       <p>{t("without.other_body")}</p>

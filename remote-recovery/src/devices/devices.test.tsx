@@ -19,7 +19,13 @@ jest.mock("@relicario/vault/passkey", () => {
 });
 
 const code = "abandon ability able about above absent absorb abstract absurd abuse access accident";
-const some: AreaVaultSettings = { secrets: [{ title: "Cold wallet", content: "abandon" }, { title: "Deed", content: "house" }], images: [{ name: "Garden", picture: "garden" }] };
+const some: AreaVaultSettings = {
+  secrets: [
+    { title: "Cold wallet", content: "abandon" },
+    { title: "Deed", content: "house" },
+  ],
+  images: [{ name: "Garden", picture: "garden" }],
+};
 interface Drawn {
   language?: "en" | "es";
   theme?: "light" | "dark";
@@ -28,13 +34,29 @@ interface Drawn {
 async function drawNew(settings: AreaVaultSettings = {}, drawn: Drawn = {}) {
   const fake = createAreaVault({ ...some, unlocked: false, device: "own", ...settings });
   const vault = { ...fake, PictureField };
-  return { fake, ...(await renderApp(<main><NewDevicePage /></main>, { vault, path: "/new-device?then=%2Fsecrets", route: "/new-device", ...drawn })) };
+  return {
+    fake,
+    ...(await renderApp(
+      <main>
+        <NewDevicePage />
+      </main>,
+      { vault, path: "/new-device?then=%2Fsecrets", route: "/new-device", ...drawn },
+    )),
+  };
 }
 
 async function drawAtHand(settings: AreaVaultSettings = {}, drawn: Drawn = {}) {
   const fake = createAreaVault({ ...some, asking: { code, name: "New laptop" }, ...settings });
   const vault = { ...fake, PictureField };
-  return { fake, ...(await renderApp(<main><AnotherDevicePage /></main>, { vault, path: "/another-device", route: "/another-device", ...drawn })) };
+  return {
+    fake,
+    ...(await renderApp(
+      <main>
+        <AnotherDevicePage />
+      </main>,
+      { vault, path: "/another-device", route: "/another-device", ...drawn },
+    )),
+  };
 }
 
 const begin = async () => {
@@ -60,18 +82,37 @@ beforeEach(() => {
 });
 
 describe("the new device", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("names itself, makes a passkey and shows its code as words and picture, in %s and %s", async (language, theme) => {
-    const { fake } = await drawNew({}, { language, theme });
-    await screen.findByRole("textbox");
-    await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: language === "en" ? "Make a passkey and show the code" : "Crear una llave y mostrar el código" }));
-    expect(await screen.findByRole("img", { name: language === "en" ? "The 12 words as a QR code" : "Las 12 palabras como código QR" })).toBeVisible();
-    const words = within(screen.getByRole("list", { name: language === "en" ? "The 12 words" : "Las 12 palabras" })).getAllByRole("listitem");
-    expect(words.map((word) => word.textContent).join(" ")).toBe(code);
-    expect(screen.getByRole("timer")).toHaveTextContent(/[45]:\d\d/);
-    expect(fake.calls.filter((call) => call.startsWith("deviceLinks"))).toEqual(["deviceLinks.offer", "deviceLinks.join"]);
-    await expectAccessible();
-  });
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)(
+    "names itself, makes a passkey and shows its code as words and picture, in %s and %s",
+    async (language, theme) => {
+      const { fake } = await drawNew({}, { language, theme });
+      await screen.findByRole("textbox");
+      await expectAccessible();
+      await userEvent.click(
+        screen.getByRole("button", {
+          name: language === "en" ? "Make a passkey and show the code" : "Crear una llave y mostrar el código",
+        }),
+      );
+      expect(
+        await screen.findByRole("img", {
+          name: language === "en" ? "The 12 words as a QR code" : "Las 12 palabras como código QR",
+        }),
+      ).toBeVisible();
+      const words = within(
+        screen.getByRole("list", { name: language === "en" ? "The 12 words" : "Las 12 palabras" }),
+      ).getAllByRole("listitem");
+      expect(words.map((word) => word.textContent).join(" ")).toBe(code);
+      expect(screen.getByRole("timer")).toHaveTextContent(/[45]:\d\d/);
+      expect(fake.calls.filter((call) => call.startsWith("deviceLinks"))).toEqual([
+        "deviceLinks.offer",
+        "deviceLinks.join",
+      ]);
+      await expectAccessible();
+    },
+  );
 
   it("goes on where it was going once the other device has answered", async () => {
     const { fake, location } = await drawNew();
@@ -144,7 +185,10 @@ describe("the new device", () => {
     const { fake } = await drawNew();
     await begin();
     expect(await screen.findByText(/Send yourself the picture, by any messenger/)).toBeVisible();
-    expect(screen.getByRole("link", { name: "Unlock with a picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fsecrets");
+    expect(screen.getByRole("link", { name: "Unlock with a picture" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fsecrets",
+    );
     expect(fake.calls.filter((call) => call.startsWith("deviceLinks"))).toEqual([]);
     await expectAccessible();
   });
@@ -172,9 +216,15 @@ describe("the new device", () => {
 });
 
 describe("the device at hand", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("warns before it takes a code, in %s and %s", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("warns before it takes a code, in %s and %s", async (language, theme) => {
     await drawAtHand({}, { language, theme });
-    const warning = language === "en" ? "Whoever shows the code will be able to open everything" : "Quien muestre el código podrá abrirlo todo";
+    const warning =
+      language === "en"
+        ? "Whoever shows the code will be able to open everything"
+        : "Quien muestre el código podrá abrirlo todo";
     expect(await screen.findByRole("heading", { name: warning })).toBeVisible();
     expect(screen.queryByRole("textbox")).toBeNull();
     await expectAccessible();
@@ -199,7 +249,11 @@ describe("the device at hand", () => {
   it("names the words that are not in the list, counts those that are missing, and keeps what was typed", async () => {
     const { fake } = await drawAtHand();
     await takeCode(code.replace("able", "relicario").replace("accident", "zzz"));
-    expect(await screen.findByText("“relicario” (word 3), “zzz” (word 12) are not words of the list. Look at the other screen again.")).toBeVisible();
+    expect(
+      await screen.findByText(
+        "“relicario” (word 3), “zzz” (word 12) are not words of the list. Look at the other screen again.",
+      ),
+    ).toBeVisible();
     await expectAccessible();
     await typeCode(code.replace(" accident", ""));
     expect(await screen.findByText("There are 11 words here, and the code has 12.")).toBeVisible();
@@ -230,7 +284,11 @@ describe("the device at hand", () => {
     await takeCode();
     await userEvent.click(await screen.findByRole("button", { name: "Use a passkey" }));
     await userEvent.click(screen.getByRole("button", { name: "Ask for the passkey" }));
-    expect(await screen.findByText(/If this device has none for your account, use a picture or a recovery code. Nothing was changed./)).toBeVisible();
+    expect(
+      await screen.findByText(
+        /If this device has none for your account, use a picture or a recovery code. Nothing was changed./,
+      ),
+    ).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Use a picture" }));
     await userEvent.upload(await screen.findByLabelText("Picture file"), picture("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Show it and let the device in" }));
@@ -239,8 +297,14 @@ describe("the device at hand", () => {
 
   it("that is locked is unlocked first, or is the new one itself", async () => {
     await drawAtHand({ unlocked: false });
-    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fanother-device");
-    expect(screen.getByRole("link", { name: "This is the new device" })).toHaveAttribute("href", "/new-device?then=%2Fopeners");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fanother-device",
+    );
+    expect(screen.getByRole("link", { name: "This is the new device" })).toHaveAttribute(
+      "href",
+      "/new-device?then=%2Fopeners",
+    );
   });
 
   it("can be left at each step by the keyboard", async () => {

@@ -36,7 +36,16 @@ export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
       <SmallText id={hintId}>{t("drive.choose_hint")}</SmallText>
       <SpacedRow>
         {drives.map((drive) => (
-          <Button key={drive.name} tone="quiet" size="small" icon={<CloudDownload aria-hidden />} disabled={disabled || act.status === "moving"} onClick={() => { handleChoose(drive); }}>
+          <Button
+            key={drive.name}
+            tone="quiet"
+            size="small"
+            icon={<CloudDownload aria-hidden />}
+            disabled={disabled || act.status === "moving"}
+            onClick={() => {
+              handleChoose(drive);
+            }}
+          >
             {t("drive.choose_action", { drive: t(`drive.${drive.name}_name`) })}
           </Button>
         ))}

@@ -31,7 +31,13 @@ export function DriveStatus({ act, task, onCancel }: DriveStatusProps) {
         </Notice>
       );
     case "moving":
-      return <Progress label={t(task === "save" ? "drive.saving_status" : "drive.fetching_status", { drive })} done={act.progress.done} total={act.progress.total} />;
+      return (
+        <Progress
+          label={t(task === "save" ? "drive.saving_status" : "drive.fetching_status", { drive })}
+          done={act.progress.done}
+          total={act.progress.total}
+        />
+      );
     case "failed":
       return (
         <Notice role="alert" tone={isSignedIn(act.error) ? "info" : "danger"}>

@@ -47,7 +47,16 @@ export function SaveToDrive({ kind, files, refused = false, onSaved }: SaveToDri
       <SmallText id={titleId}>{t("drive.save_title")}</SmallText>
       <SpacedRow>
         {drives.map((drive) => (
-          <Button key={drive.name} tone="quiet" size="small" icon={<CloudUpload aria-hidden />} disabled={act.status === "moving"} onClick={() => { handleSave(drive); }}>
+          <Button
+            key={drive.name}
+            tone="quiet"
+            size="small"
+            icon={<CloudUpload aria-hidden />}
+            disabled={act.status === "moving"}
+            onClick={() => {
+              handleSave(drive);
+            }}
+          >
             {t("drive.save_action", { drive: t(`drive.${drive.name}_name`) })}
           </Button>
         ))}

@@ -9,10 +9,23 @@ import { SaveToDrive } from "./SaveToDrive.tsx";
 
 const drives: Drives = {
   google: { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" },
-  onedrive: { client_id: "m", authority: "https://login.example/consumers", graph_url: "https://graph.example/v1.0", picker_url: "https://picker.example/picker", content_origins: ["https://content.example"] },
+  onedrive: {
+    client_id: "m",
+    authority: "https://login.example/consumers",
+    graph_url: "https://graph.example/v1.0",
+    picker_url: "https://picker.example/picker",
+    content_origins: ["https://content.example"],
+  },
 };
 const picture = () => [new File(["a picture"], "p.jpg", { type: "image/jpeg" })];
-const draw = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(<main><h1>Page</h1>{ui}</main>, { drives, ...settings });
+const draw = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[1] = {}) =>
+  renderApp(
+    <main>
+      <h1>Page</h1>
+      {ui}
+    </main>,
+    { drives, ...settings },
+  );
 
 /** Answers of the drive, in their order; paths that were called. */
 function withAnswers(...answers: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
@@ -37,10 +50,19 @@ afterEach(() => {
 describe("the buttons of drives", () => {
   it("are those that the deployment names, and none without", async () => {
     const { unmount } = await draw(<SaveToDrive kind="picture" files={picture} />);
-    expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Save to Google Drive", "Save to OneDrive"]);
+    expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
+      "Save to Google Drive",
+      "Save to OneDrive",
+    ]);
     await expectAccessible();
     unmount();
-    await draw(<><SaveToDrive kind="picture" files={picture} /><ChooseFromDrive disabled={false} onChosen={() => undefined} /></>, { drives: {} });
+    await draw(
+      <>
+        <SaveToDrive kind="picture" files={picture} />
+        <ChooseFromDrive disabled={false} onChosen={() => undefined} />
+      </>,
+      { drives: {} },
+    );
     expect(screen.queryByRole("button")).toBeNull();
   });
 
@@ -66,14 +88,26 @@ describe("the buttons of drives", () => {
     try {
       const popup = { closed: false, location: { replace: () => undefined }, close: () => undefined };
       jest.spyOn(window, "open").mockReturnValue(popup as unknown as Window);
-      Object.defineProperty(globalThis, "BroadcastChannel", { configurable: true, value: class { postMessage() {} close() {} } });
+      Object.defineProperty(globalThis, "BroadcastChannel", {
+        configurable: true,
+        value: class {
+          postMessage() {}
+          close() {}
+        },
+      });
       await draw(<SaveToDrive kind="picture" files={picture} />);
-      await userEvent.setup({ advanceTimers: jest.advanceTimersByTime }).click(screen.getByRole("button", { name: "Save to OneDrive" }));
+      await userEvent
+        .setup({ advanceTimers: jest.advanceTimersByTime })
+        .click(screen.getByRole("button", { name: "Save to OneDrive" }));
       expect(await screen.findByText("Go on in the window of OneDrive.")).toBeVisible();
       popup.closed = true;
-      act(() => { jest.advanceTimersByTime(1000); });
+      act(() => {
+        jest.advanceTimersByTime(1000);
+      });
       expect(screen.getByRole("status")).toHaveTextContent("The window of OneDrive was closed before it was done.");
-      await userEvent.setup({ advanceTimers: jest.advanceTimersByTime }).click(screen.getByRole("button", { name: "Cancel" }));
+      await userEvent
+        .setup({ advanceTimers: jest.advanceTimersByTime })
+        .click(screen.getByRole("button", { name: "Cancel" }));
       expect(screen.queryByRole("status")).toBeNull();
     } finally {
       jest.useRealTimers();

@@ -13,8 +13,15 @@ export interface DriveCall extends Omit<RequestInit, "signal"> {
 }
 
 /** Both providers say in an error's body why; Google in `errors[].reason`, Graph in `code`. */
-const Refusal = z.object({ error: z.looseObject({ code: z.unknown(), errors: z.array(z.looseObject({ reason: z.string() })).optional() }) });
-const full: ReadonlySet<string> = new Set(["storageQuotaExceeded", "teamDriveFileLimitExceeded", "quotaLimitReached", "insufficientStorage"]);
+const Refusal = z.object({
+  error: z.looseObject({ code: z.unknown(), errors: z.array(z.looseObject({ reason: z.string() })).optional() }),
+});
+const full: ReadonlySet<string> = new Set([
+  "storageQuotaExceeded",
+  "teamDriveFileLimitExceeded",
+  "quotaLimitReached",
+  "insufficientStorage",
+]);
 
 /** One call to a drive. No cookie goes with it, and its address and body stay out of errors. */
 export async function callDrive(address: string, { token, also = [], headers, ...init }: DriveCall): Promise<Response> {
@@ -22,7 +29,10 @@ export async function callDrive(address: string, { token, also = [], headers, ..
   try {
     response = await fetch(address, {
       ...init,
-      headers: { ...Object.fromEntries(new Headers(headers)), ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+      headers: {
+        ...Object.fromEntries(new Headers(headers)),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
       credentials: "omit",
       referrerPolicy: "no-referrer",
       cache: "no-store",
@@ -48,10 +58,15 @@ export async function readJson<Schema extends z.ZodType>(response: Response, sch
 }
 
 /**
- * The body as a file, read piece by piece. What turns out larger than announced is refused: nobody's picture is that large.
+ * The body as a file, read piece by piece. What turns out larger than announced is refused:
+ * nobody's picture is that large.
  * @throws PortalError `payload_too_large`
  */
-export async function readFile(response: Response, { name, size, most }: { readonly name: string; readonly size: number; readonly most: number }, { onProgress }: Pick<DriveCallOptions, "onProgress">): Promise<File> {
+export async function readFile(
+  response: Response,
+  { name, size, most }: { readonly name: string; readonly size: number; readonly most: number },
+  { onProgress }: Pick<DriveCallOptions, "onProgress">,
+): Promise<File> {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let done = 0;
   const reader = response.body?.getReader();
@@ -89,8 +104,11 @@ function lostConnection(error: unknown): PortalError {
 async function codeOf(response: Response): Promise<ErrorCode> {
   const { status } = response;
   const body = Refusal.safeParse(await response.json().catch(() => undefined));
-  const reasons = body.success ? [body.data.error.code, ...(body.data.error.errors ?? []).map(({ reason }) => reason)] : [];
-  if (status === 507 || reasons.some((reason) => typeof reason === "string" && full.has(reason))) return "quota_exceeded";
+  const reasons = body.success
+    ? [body.data.error.code, ...(body.data.error.errors ?? []).map(({ reason }) => reason)]
+    : [];
+  if (status === 507 || reasons.some((reason) => typeof reason === "string" && full.has(reason)))
+    return "quota_exceeded";
   if (status === 401) return "login_required";
   if (status === 403) return "forbidden";
   if (status === 404 || status === 410) return "not_found";

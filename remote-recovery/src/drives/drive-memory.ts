@@ -3,8 +3,8 @@ import type { Portal } from "@relicario/shared/contract";
 import type { DriveName } from "./drive.ts";
 
 /**
- * What is known of the person's drives: tokens, and from which drives a picture was taken or where one was put. Memory only; it
- * goes when the portal locks or signs out, and with the page.
+ * What is known of the person's drives: tokens, and from which drives a picture was taken or where
+ * one was put. Memory only; it goes when the portal locks or signs out, and with the page.
  */
 const tokens = new Map<string, { readonly token: string; readonly until: number }>();
 const places = new Set<DriveName>();

@@ -18,7 +18,12 @@ class Channel {
   }
 }
 
-let popup: { closed: boolean; readonly visited: string[]; readonly location: { replace: (address: string) => void }; readonly close: () => void };
+let popup: {
+  closed: boolean;
+  readonly visited: string[];
+  readonly location: { replace: (address: string) => void };
+  readonly close: () => void;
+};
 let over: AbortController;
 let lost: jest.Mock;
 
@@ -28,7 +33,14 @@ beforeEach(() => {
   over = new AbortController();
   lost = jest.fn();
   const visited: string[] = [];
-  popup = { closed: false, visited, location: { replace: (address) => visited.push(address) }, close: () => { popup.closed = true; } };
+  popup = {
+    closed: false,
+    visited,
+    location: { replace: (address) => visited.push(address) },
+    close: () => {
+      popup.closed = true;
+    },
+  };
   jest.spyOn(window, "open").mockReturnValue(popup as unknown as Window);
 });
 afterEach(() => {
@@ -37,7 +49,8 @@ afterEach(() => {
 });
 
 const open = (): DriveWindow => openDriveWindow({ signal: over.signal, onLost: lost });
-const stateOf = (address = popup.visited.slice(-1).join("")): string => new URL(address).searchParams.get("state") ?? "";
+const stateOf = (address = popup.visited.slice(-1).join("")): string =>
+  new URL(address).searchParams.get("state") ?? "";
 /** What the page of the answer does. */
 function answer(state: string, more: string): Channel {
   const channel = new Channel(`drive-answer:${state}`);
@@ -48,7 +61,9 @@ function answer(state: string, more: string): Channel {
 describe("the window of a drive", () => {
   it("gives the answer to the state that it sent, which nobody can guess", async () => {
     const asking = open().ask(new URL("https://accounts.example/auth?client_id=g"));
-    expect(popup.visited).toEqual([expect.stringMatching(/^https:\/\/accounts\.example\/auth\?client_id=g&state=[0-9a-f]{32}$/)]);
+    expect(popup.visited).toEqual([
+      expect.stringMatching(/^https:\/\/accounts\.example\/auth\?client_id=g&state=[0-9a-f]{32}$/),
+    ]);
     answer(stateOf(), "code=c");
     expect((await asking).get("code")).toBe("c");
   });
@@ -82,7 +97,9 @@ describe("the window of a drive", () => {
     const again = own.ask(new URL("https://accounts.example/second"));
     expect(popup.visited).toHaveLength(1);
     const [{ address } = { address: "" }] = heard as { address: string }[];
-    expect(heard).toEqual([{ next: "go", address: expect.stringMatching(/^https:\/\/accounts\.example\/second\?state=[0-9a-f]{32}$/) }]);
+    expect(heard).toEqual([
+      { next: "go", address: expect.stringMatching(/^https:\/\/accounts\.example\/second\?state=[0-9a-f]{32}$/) },
+    ]);
     answer(stateOf(address), "access_token=t");
     expect((await again).get("access_token")).toBe("t");
   });

@@ -12,8 +12,10 @@ export interface DriveWindow {
   /** Undefined once the provider's policy has cut it from this page, or it was closed. */
   readonly handle: () => Window | undefined;
   /**
-   * Goes to an address that ends with the answer at {@link answerAddress}; a state of its own is added and the answer has to bear it.
-   * @throws PortalError `cancelled` when the signal ends it, `consent_required` when the answer is an error
+   * Goes to an address that ends with the answer at {@link answerAddress}; a state of its own is
+   * added and the answer has to bear it.
+   * @throws PortalError `cancelled` when the signal ends it, `consent_required` when the answer is
+   *   an error
    */
   readonly ask: (address: URL) => Promise<URLSearchParams>;
   /** Posts a form from the page of the last answer, or from a new one. */
@@ -24,8 +26,8 @@ export interface DriveWindow {
 export interface DriveWindowSettings {
   readonly signal: AbortSignal;
   /**
-   * The window cannot be seen any more. Either it was closed, or a provider's opener policy cut it off: so this ends nothing, and
-   * an answer that still comes is taken.
+   * The window cannot be seen any more. Either it was closed, or a provider's opener policy cut it
+   * off: so this ends nothing, and an answer that still comes is taken.
    */
   readonly onLost: () => void;
 }
@@ -58,7 +60,9 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
         const answer = new URLSearchParams(told.data?.answer ?? "");
         if (told.success && answer.get("state") === state) resolve(answer);
       };
-      signal.addEventListener("abort", () => { reject(new PortalError("cancelled")); });
+      signal.addEventListener("abort", () => {
+        reject(new PortalError("cancelled"));
+      });
     });
     send();
     channel?.close();
@@ -75,14 +79,20 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
     ask: async (address) => {
       const state = newState();
       address.searchParams.set("state", state);
-      const answer = await answerTo(state, () => { go(address.href); });
-      // `access_denied` is the person's no; all other errors are the provider's, or of a wrong configuration.
+      const answer = await answerTo(state, () => {
+        go(address.href);
+      });
+      // `access_denied` is the person's no; all other errors are the provider's, or of a wrong
+      // configuration.
       if (answer.has("error")) throw new PortalError("consent_required");
       return answer;
     },
     post: async (address, fields) => {
       const state = newState();
-      if (channel === null) await answerTo(state, () => { go(`${answerAddress()}?state=${state}`); });
+      if (channel === null)
+        await answerTo(state, () => {
+          go(`${answerAddress()}?state=${state}`);
+        });
       channel?.postMessage({ next: "post", address, fields });
     },
     close: () => {

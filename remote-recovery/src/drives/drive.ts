@@ -17,13 +17,18 @@ export interface DriveCallOptions {
 }
 
 /**
- * A cloud drive by its documented calls. They throw PortalErrors: `consent_required` when the person or the provider refused,
- * `login_required` when a token is not taken any more, `quota_exceeded` when the drive is full, `offline`,
- * `service_unavailable`, `not_found`, `interaction_required` when the window has to be opened once more, `payload_too_large`, `cancelled`, and `bad_answer` for what the documentation does not know.
+ * A cloud drive by its documented calls. They throw PortalErrors: `consent_required` when the
+ * person or the provider refused, `login_required` when a token is not taken any more,
+ * `quota_exceeded` when the drive is full, `offline`, `service_unavailable`, `not_found`,
+ * `interaction_required` when the window has to be opened once more, `payload_too_large`,
+ * `cancelled`, and `bad_answer` for what the documentation does not know.
  */
 export interface Drive {
   readonly name: DriveName;
-  /** Signs in in the window and gives a token for {@link holds} and {@link save}; the kept one while it lives. */
+  /**
+   * Signs in in the window and gives a token for {@link holds} and {@link save}; the kept one while
+   * it lives.
+   */
   readonly tokenForSaving: (open: () => DriveWindow, signal: AbortSignal) => Promise<string>;
   /** Whether what this portal saved there, and may see, holds one of this kind. */
   readonly holds: (kind: DriveKind, token: string, signal: AbortSignal) => Promise<boolean>;

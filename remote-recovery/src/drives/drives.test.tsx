@@ -3,7 +3,12 @@ import { createHash } from "node:crypto";
 
 import { PortalError } from "@relicario/shared/errors";
 
-import { startScriptedServer, type ScriptedAnswer, type ScriptedCall, type ScriptedServer } from "../testing/scripted-server.ts";
+import {
+  startScriptedServer,
+  type ScriptedAnswer,
+  type ScriptedCall,
+  type ScriptedServer,
+} from "../testing/scripted-server.ts";
 import type { DriveWindow } from "./drive-window.ts";
 import { forgetDrives, getToken, hasPictureOn, notePictureOn, rememberUntilLock } from "./drive-memory.ts";
 import type { Drive, DriveProgress } from "./drive.ts";
@@ -33,7 +38,13 @@ beforeEach(() => {
   page = Object.assign(new EventTarget(), { location: { origin: "https://portal.example" } });
   Object.defineProperty(globalThis, "window", { configurable: true, value: page });
   google = googleDrive({ client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: server.origin });
-  onedrive = oneDrive({ client_id: "m", authority: `${server.origin}/consumers`, graph_url: `${server.origin}/v1.0`, picker_url: "https://picker.example/picker", content_origins: [server.origin] });
+  onedrive = oneDrive({
+    client_id: "m",
+    authority: `${server.origin}/consumers`,
+    graph_url: `${server.origin}/v1.0`,
+    picker_url: "https://picker.example/picker",
+    content_origins: [server.origin],
+  });
 });
 afterEach(() => {
   Reflect.deleteProperty(globalThis, "window");
@@ -46,7 +57,9 @@ function windowThat(...answers: Readonly<Record<string, string>>[]): () => Drive
     ask: (address) => {
       asked.push(address);
       const answer = answers.shift();
-      return answer === undefined ? Promise.reject(new PortalError("cancelled")) : Promise.resolve(new URLSearchParams(answer));
+      return answer === undefined
+        ? Promise.reject(new PortalError("cancelled"))
+        : Promise.resolve(new URLSearchParams(answer));
     },
     post: () => Promise.resolve(),
     close: () => undefined,
@@ -54,7 +67,8 @@ function windowThat(...answers: Readonly<Record<string, string>>[]): () => Drive
 }
 const allowed = { access_token: "t", token_type: "Bearer", expires_in: "3599", scope };
 const { signal } = new AbortController();
-const file = (size: number, name = "kit.html") => new File([new Uint8Array(size).map((_, at) => at % 251)], name, { type: "text/html" });
+const file = (size: number, name = "kit.html") =>
+  new File([new Uint8Array(size).map((_, at) => at % 251)], name, { type: "text/html" });
 const range = (call: ScriptedCall) => call.headers["content-range"];
 
 async function save(drive: Drive, content: File): Promise<DriveProgress[]> {
@@ -67,7 +81,13 @@ describe("Google Drive", () => {
   it("asks for a token in the fragment, for its own files and no more, and keeps it in memory", async () => {
     await expect(google.tokenForSaving(windowThat(allowed), signal)).resolves.toBe("t");
     expect(asked[0]?.origin).toBe("https://accounts.example");
-    expect(Object.fromEntries(asked[0]?.searchParams ?? [])).toEqual({ client_id: "g", redirect_uri: "https://portal.example/drive-answer.html", response_type: "token", scope, include_granted_scopes: "false" });
+    expect(Object.fromEntries(asked[0]?.searchParams ?? [])).toEqual({
+      client_id: "g",
+      redirect_uri: "https://portal.example/drive-answer.html",
+      response_type: "token",
+      scope,
+      include_granted_scopes: "false",
+    });
     await expect(google.tokenForSaving(windowThat(), signal)).resolves.toBe("t"); // no window
   });
 
@@ -84,7 +104,11 @@ describe("Google Drive", () => {
     server.script = () => ({ json: { id: "1" } });
     await expect(save(google, file(10, 'a "kit".html'))).resolves.toEqual([{ done: 10, total: 10 }]);
     const [call] = server.calls;
-    expect(call).toMatchObject({ method: "POST", path: "/upload/drive/v3/files?uploadType=multipart&fields=id", headers: { authorization: "Bearer t" } });
+    expect(call).toMatchObject({
+      method: "POST",
+      path: "/upload/drive/v3/files?uploadType=multipart&fields=id",
+      headers: { authorization: "Bearer t" },
+    });
     expect(call?.body.toString("latin1")).toContain(JSON.stringify({ name: 'a "kit".html', mimeType: "text/html" }));
     expect(call?.headers.cookie).toBeUndefined();
   });
@@ -99,7 +123,11 @@ describe("Google Drive", () => {
     };
     const told = await save(google, file(size));
     expect(told).toEqual([googlePieceBytes, 2 * googlePieceBytes, size].map((done) => ({ done, total: size })));
-    expect(server.calls.slice(1).map(range)).toEqual([`bytes 0-1048575/${String(size)}`, `bytes 1048576-2097151/${String(size)}`, `bytes 2097152-2097156/${String(size)}`]);
+    expect(server.calls.slice(1).map(range)).toEqual([
+      `bytes 0-1048575/${String(size)}`,
+      `bytes 1048576-2097151/${String(size)}`,
+      `bytes 2097152-2097156/${String(size)}`,
+    ]);
     expect(Buffer.concat(got).equals(Buffer.from(await file(size).arrayBuffer()))).toBe(true);
   });
 
@@ -110,18 +138,40 @@ describe("Google Drive", () => {
   });
 
   it("takes the file that was chosen in Google's picker, and leaves the code", async () => {
-    server.script = ({ path }) => (path.includes("alt=media") ? { bytes: Buffer.from("a picture"), headers: { "content-type": "image/jpeg" } } : { json: { name: "p.jpg", size: "9" } });
-    const picked = await google.choose(windowThat({ code: "c", picked_file_ids: "id/1" }, allowed), "es", { signal, onProgress: () => undefined });
+    server.script = ({ path }) =>
+      path.includes("alt=media")
+        ? { bytes: Buffer.from("a picture"), headers: { "content-type": "image/jpeg" } }
+        : { json: { name: "p.jpg", size: "9" } };
+    const picked = await google.choose(windowThat({ code: "c", picked_file_ids: "id/1" }, allowed), "es", {
+      signal,
+      onProgress: () => undefined,
+    });
     expect([picked.name, picked.type, await picked.text()]).toEqual(["p.jpg", "image/jpeg", "a picture"]);
-    expect(asked.map(({ searchParams }) => [searchParams.get("response_type"), searchParams.get("trigger_onepick"), searchParams.get("scope")])).toEqual([["code", "true", scope], ["token", null, scope]]);
-    expect(server.calls.map(({ path }) => path)).toEqual(["/drive/v3/files/id%2F1?supportsAllDrives=true&fields=name,size", "/drive/v3/files/id%2F1?supportsAllDrives=true&alt=media"]);
+    expect(
+      asked.map(({ searchParams }) => [
+        searchParams.get("response_type"),
+        searchParams.get("trigger_onepick"),
+        searchParams.get("scope"),
+      ]),
+    ).toEqual([
+      ["code", "true", scope],
+      ["token", null, scope],
+    ]);
+    expect(server.calls.map(({ path }) => path)).toEqual([
+      "/drive/v3/files/id%2F1?supportsAllDrives=true&fields=name,size",
+      "/drive/v3/files/id%2F1?supportsAllDrives=true&alt=media",
+    ]);
     expect(server.calls.every(({ path, body }) => !path.includes("c=") && body.length === 0)).toBe(true);
   });
 
   it("fetches nothing when nothing was chosen, or when it is too large", async () => {
-    await expect(google.choose(windowThat({ code: "c", picked_file_ids: "" }), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(
+      google.choose(windowThat({ code: "c", picked_file_ids: "" }), "en", { signal, onProgress: () => undefined }),
+    ).rejects.toMatchObject({ code: "cancelled" });
     server.script = () => ({ json: { name: "p.jpg", size: String(2 ** 40) } });
-    await expect(google.choose(windowThat({ picked_file_ids: "1" }, allowed), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code: "payload_too_large" });
+    await expect(
+      google.choose(windowThat({ picked_file_ids: "1" }, allowed), "en", { signal, onProgress: () => undefined }),
+    ).rejects.toMatchObject({ code: "payload_too_large" });
     expect(server.calls).toHaveLength(1);
   });
 });
@@ -129,7 +179,10 @@ describe("Google Drive", () => {
 describe("OneDrive", () => {
   /** Answers of the identity platform, and what follows. */
   const platform = (then: (call: ScriptedCall) => ScriptedAnswer) => {
-    server.script = (call) => (call.path === "/consumers/oauth2/v2.0/token" ? { json: { access_token: "t", token_type: "Bearer", expires_in: 3600 } } : then(call));
+    server.script = (call) =>
+      call.path === "/consumers/oauth2/v2.0/token"
+        ? { json: { access_token: "t", token_type: "Bearer", expires_in: 3600 } }
+        : then(call);
   };
 
   it("redeems the code with its proof, and no secret", async () => {
@@ -138,21 +191,38 @@ describe("OneDrive", () => {
     const challenge = asked[0]?.searchParams.get("code_challenge");
     const body = Object.fromEntries(new URLSearchParams(server.calls[0]?.body.toString()));
     expect(asked[0]?.searchParams.get("code_challenge_method")).toBe("S256");
-    expect(createHash("sha256").update(body["code_verifier"] ?? "").digest("base64url")).toBe(challenge);
-    expect(body).toMatchObject({ grant_type: "authorization_code", code: "c", client_id: "m", redirect_uri: "https://portal.example/drive-answer.html", scope: "https://graph.microsoft.com/Files.ReadWrite.AppFolder" });
+    expect(
+      createHash("sha256")
+        .update(body["code_verifier"] ?? "")
+        .digest("base64url"),
+    ).toBe(challenge);
+    expect(body).toMatchObject({
+      grant_type: "authorization_code",
+      code: "c",
+      client_id: "m",
+      redirect_uri: "https://portal.example/drive-answer.html",
+      scope: "https://graph.microsoft.com/Files.ReadWrite.AppFolder",
+    });
     expect(body).not.toHaveProperty("client_secret");
   });
 
   it("puts a small file into the folder of the application, beside one of the same name", async () => {
     server.script = () => ({ status: 201, json: {} });
     await save(onedrive, file(5, "kit #1.html"));
-    expect(server.calls[0]).toMatchObject({ method: "PUT", path: "/v1.0/me/drive/special/approot:/kit%20%231.html:/content?@microsoft.graph.conflictBehavior=rename", headers: { authorization: "Bearer t" } });
+    expect(server.calls[0]).toMatchObject({
+      method: "PUT",
+      path: "/v1.0/me/drive/special/approot:/kit%20%231.html:/content?@microsoft.graph.conflictBehavior=rename",
+      headers: { authorization: "Bearer t" },
+    });
   });
 
   it("sends a large one in pieces of a session, without the token", async () => {
     const size = onedriveSimpleBytes + 1;
     const pieces = Math.ceil(size / onedrivePieceBytes);
-    server.script = ({ method }) => (method === "POST" ? { json: { uploadUrl: `${server.origin}/session/1` } } : { status: server.calls.length - 1 < pieces ? 202 : 201, json: {} });
+    server.script = ({ method }) =>
+      method === "POST"
+        ? { json: { uploadUrl: `${server.origin}/session/1` } }
+        : { status: server.calls.length - 1 < pieces ? 202 : 201, json: {} };
     const told = await save(onedrive, file(size));
     expect(told).toHaveLength(pieces);
     expect(told.at(-1)).toEqual({ done: size, total: size });
@@ -174,7 +244,11 @@ describe("OneDrive", () => {
   });
 
   it("follows the list to its end, on its own server alone", async () => {
-    server.script = ({ path }) => ({ json: path.includes("more") ? { value: [{ file: { mimeType: "image/png" } }] } : { value: [], "@odata.nextLink": `${server.origin}/v1.0/more` } });
+    server.script = ({ path }) => ({
+      json: path.includes("more")
+        ? { value: [{ file: { mimeType: "image/png" } }] }
+        : { value: [], "@odata.nextLink": `${server.origin}/v1.0/more` },
+    });
     await expect(onedrive.holds("picture", "t", signal)).resolves.toBe(true);
     server.script = () => ({ json: { value: [], "@odata.nextLink": "https://evil.example/v1.0/more" } });
     await expect(onedrive.holds("picture", "t", signal)).rejects.toMatchObject({ code: "bad_answer" });
@@ -182,7 +256,9 @@ describe("OneDrive", () => {
 
   it("asks for the window once more when the sign-in cut it off, and has the token by then", async () => {
     platform(() => ({}));
-    await expect(onedrive.choose(windowThat({ code: "c" }), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code: "interaction_required" });
+    await expect(
+      onedrive.choose(windowThat({ code: "c" }), "en", { signal, onProgress: () => undefined }),
+    ).rejects.toMatchObject({ code: "interaction_required" });
     expect(getToken("onedrive choose")).toBe("t");
   });
 
@@ -196,52 +272,100 @@ describe("OneDrive", () => {
     });
 
     /** A window whose page behaves as Microsoft's picker, and then sends these commands. */
-    function pickerThat(told: unknown[], commands: readonly unknown[], { channel = (own: string) => own, origin = "https://picker.example" } = {}): () => DriveWindow {
+    function pickerThat(
+      told: unknown[],
+      commands: readonly unknown[],
+      { channel = (own: string) => own, origin = "https://picker.example" } = {},
+    ): () => DriveWindow {
       const handle = {} as Window;
       return () => ({
         ...windowThat({ code: "c" })(),
         handle: () => handle,
         post: (address, fields) => {
           told.push({ address: address.split("?")[0], fields });
-          const { messaging } = JSON.parse(new URL(address).searchParams.get("filePicker") ?? "") as { messaging: { channelId: string } };
+          const { messaging } = JSON.parse(new URL(address).searchParams.get("filePicker") ?? "") as {
+            messaging: { channelId: string };
+          };
           const ports = new MessageChannel();
           pickers.push(ports);
           ports.port1.onmessage = ({ data }: MessageEvent<{ type: string }>) => {
             told.push(data);
-            if (data.type === "activate") commands.forEach((command, at) => { ports.port1.postMessage({ type: "command", id: String(at), data: command }); });
+            if (data.type === "activate")
+              commands.forEach((command, at) => {
+                ports.port1.postMessage({ type: "command", id: String(at), data: command });
+              });
           };
-          const send = (channelId: string) => page.dispatchEvent(Object.assign(new Event("message"), { source: handle, origin, data: { type: "initialize", channelId }, ports: [ports.port2] }));
+          const send = (channelId: string) =>
+            page.dispatchEvent(
+              Object.assign(new Event("message"), {
+                source: handle,
+                origin,
+                data: { type: "initialize", channelId },
+                ports: [ports.port2],
+              }),
+            );
           send(channel(messaging.channelId));
           return Promise.resolve();
         },
       });
     }
-    const item = (endpoint: string) => ({ id: "i", name: "p.jpg", parentReference: { driveId: "d" }, "@sharePoint.endpoint": endpoint });
+    const item = (endpoint: string) => ({
+      id: "i",
+      name: "p.jpg",
+      parentReference: { driveId: "d" },
+      "@sharePoint.endpoint": endpoint,
+    });
 
     it("gets the token, and the file that was chosen is fetched", async () => {
       const told: unknown[] = [];
-      platform(({ path }) => (path === "/bytes" ? { bytes: Buffer.from("a picture") } : { json: { name: "p.jpg", size: 9, "@content.downloadUrl": `${server.origin}/bytes` } }));
-      const commands = [{ command: "authenticate" }, { command: "dance" }, { command: "pick", items: [item(`${server.origin}/_api/v2.0`)] }];
+      platform(({ path }) =>
+        path === "/bytes"
+          ? { bytes: Buffer.from("a picture") }
+          : { json: { name: "p.jpg", size: 9, "@content.downloadUrl": `${server.origin}/bytes` } },
+      );
+      const commands = [
+        { command: "authenticate" },
+        { command: "dance" },
+        { command: "pick", items: [item(`${server.origin}/_api/v2.0`)] },
+      ];
       const picked = await onedrive.choose(pickerThat(told, commands), "es", { signal, onProgress: () => undefined });
       expect([picked.name, await picked.text()]).toEqual(["p.jpg", "a picture"]);
       expect(told[0]).toEqual({ address: "https://picker.example/picker", fields: { access_token: "t" } });
-      expect(server.calls.slice(1).map(({ path, headers }) => [path, headers.authorization])).toEqual([["/_api/v2.0/drives/d/items/i", "Bearer t"], ["/bytes", undefined]]);
+      expect(server.calls.slice(1).map(({ path, headers }) => [path, headers.authorization])).toEqual([
+        ["/_api/v2.0/drives/d/items/i", "Bearer t"],
+        ["/bytes", undefined],
+      ]);
     });
 
     it.each([
       ["was closed", [{ command: "close" }], "cancelled"],
-      ["names two files", [{ command: "pick", items: [item("https://a.example"), item("https://a.example")] }], "bad_answer"],
-      ["names a server that is not configured", [{ command: "pick", items: [item("https://evil.example/v2.0")] }], "bad_answer"],
+      [
+        "names two files",
+        [{ command: "pick", items: [item("https://a.example"), item("https://a.example")] }],
+        "bad_answer",
+      ],
+      [
+        "names a server that is not configured",
+        [{ command: "pick", items: [item("https://evil.example/v2.0")] }],
+        "bad_answer",
+      ],
     ])("fetches nothing when it %s", async (_, commands, code) => {
       platform(() => ({ json: {} }));
-      await expect(onedrive.choose(pickerThat([], commands), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code });
+      await expect(
+        onedrive.choose(pickerThat([], commands), "en", { signal, onProgress: () => undefined }),
+      ).rejects.toMatchObject({ code });
       expect(server.calls).toHaveLength(1);
     });
 
     it("may stand where contents are, since it moves with the account", async () => {
       const told: unknown[] = [];
       platform(() => ({ json: {} }));
-      await expect(onedrive.choose(pickerThat(told, [{ command: "close" }], { origin: server.origin }), "en", { signal, onProgress: () => undefined })).rejects.toMatchObject({ code: "cancelled" });
+      await expect(
+        onedrive.choose(pickerThat(told, [{ command: "close" }], { origin: server.origin }), "en", {
+          signal,
+          onProgress: () => undefined,
+        }),
+      ).rejects.toMatchObject({ code: "cancelled" });
       expect(told).toContainEqual({ type: "activate" });
     });
 
@@ -252,8 +376,13 @@ describe("OneDrive", () => {
       const told: unknown[] = [];
       platform(() => ({}));
       const own = new AbortController();
-      const choosing = onedrive.choose(pickerThat(told, [{ command: "authenticate" }], other), "en", { signal: own.signal, onProgress: () => undefined });
-      setImmediate(() => { own.abort(); });
+      const choosing = onedrive.choose(pickerThat(told, [{ command: "authenticate" }], other), "en", {
+        signal: own.signal,
+        onProgress: () => undefined,
+      });
+      setImmediate(() => {
+        own.abort();
+      });
       await expect(choosing).rejects.toMatchObject({ code: "cancelled" });
       expect(told).not.toContainEqual({ type: "activate" });
     });
@@ -262,7 +391,11 @@ describe("OneDrive", () => {
 
 describe("a drive that does not do it", () => {
   it.each<[string, ScriptedAnswer, string]>([
-    ["is full (Google)", { status: 403, json: { error: { code: 403, errors: [{ reason: "storageQuotaExceeded" }] } } }, "quota_exceeded"],
+    [
+      "is full (Google)",
+      { status: 403, json: { error: { code: 403, errors: [{ reason: "storageQuotaExceeded" }] } } },
+      "quota_exceeded",
+    ],
     ["is full (Graph)", { status: 507, json: { error: { code: "quotaLimitReached" } } }, "quota_exceeded"],
     ["takes the token no more", { status: 401 }, "login_required"],
     ["forbids it", { status: 403, json: {} }, "forbidden"],
@@ -284,7 +417,11 @@ describe("a drive that does not do it", () => {
   });
 
   it("is told apart from a device without network", async () => {
-    const nowhere = googleDrive({ client_id: "g", authorize_url: "https://a.example", api_origin: "http://127.0.0.1:1" });
+    const nowhere = googleDrive({
+      client_id: "g",
+      authorize_url: "https://a.example",
+      api_origin: "http://127.0.0.1:1",
+    });
     await expect(nowhere.holds("kit", "t", signal)).rejects.toMatchObject({ code: "service_unavailable" });
     online = false;
     await expect(nowhere.holds("kit", "t", signal)).rejects.toMatchObject({ code: "offline" });
@@ -327,7 +464,11 @@ describe("saveToDrive", () => {
     const asking = tools(true, told);
     await expect(saveToDrive(one, "kit", files, asking)).resolves.toBe(true);
     expect(saved).toEqual(["kit.html", "large.age"]);
-    expect(told).toEqual([{ done: 0, total: 0 }, { done: 3, total: 7 }, { done: 7, total: 7 }]);
+    expect(told).toEqual([
+      { done: 0, total: 0 },
+      { done: 3, total: 7 },
+      { done: 7, total: 7 },
+    ]);
     expect(asking.confirmBeside).not.toHaveBeenCalled();
   });
 
@@ -348,10 +489,14 @@ describe("saveToDrive", () => {
 
   it("remembers where a picture was put, until the portal locks", async () => {
     let lock: () => void = () => undefined;
-    rememberUntilLock({ onLock: (listener) => {
-      lock = () => { void listener("lock"); };
-      return () => undefined;
-    } });
+    rememberUntilLock({
+      onLock: (listener) => {
+        lock = () => {
+          void listener("lock");
+        };
+        return () => undefined;
+      },
+    });
     await saveToDrive(drive(false).drive, "picture", files, tools(true));
     expect(hasPictureOn("google")).toBe(true);
     lock();

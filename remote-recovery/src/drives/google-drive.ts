@@ -1,6 +1,7 @@
 /**
- * Google Drive by its REST API, version 3, with the scope `drive.file`: the files that this portal made, and those that were handed
- * over in Google's picker. (https://developers.google.com/workspace/drive/api/guides/manage-uploads,
+ * Google Drive by its REST API, version 3, with the scope `drive.file`: the files that this portal
+ * made, and those that were handed over in Google's picker.
+ * (https://developers.google.com/workspace/drive/api/guides/manage-uploads,
  * https://developers.google.com/workspace/drive/picker/guides/overview-desktop)
  */
 import type { Drives } from "@relicario/shared/contract";
@@ -15,12 +16,23 @@ import type { Drive, DriveKind } from "./drive.ts";
 
 const scope = "https://www.googleapis.com/auth/drive.file";
 const pictureTypes = ["image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"];
-const queries: Readonly<Record<DriveKind, string>> = { kit: "mimeType = 'text/html' and trashed = false", picture: "mimeType contains 'image/' and trashed = false" };
+const queries: Readonly<Record<DriveKind, string>> = {
+  kit: "mimeType = 'text/html' and trashed = false",
+  picture: "mimeType contains 'image/' and trashed = false",
+};
 
-/** One piece of a resumable upload; Google asks for multiples of 256 KiB. What fits into one goes in one call. */
+/**
+ * One piece of a resumable upload; Google asks for multiples of 256 KiB. What fits into one goes in
+ * one call.
+ */
 export const googlePieceBytes = 1024 * 1024;
 
-const Token = z.object({ access_token: z.string().min(1), token_type: z.string().regex(/^bearer$/i), expires_in: z.coerce.number().positive(), scope: z.string() });
+const Token = z.object({
+  access_token: z.string().min(1),
+  token_type: z.string().regex(/^bearer$/i),
+  expires_in: z.coerce.number().positive(),
+  scope: z.string(),
+});
 const List = z.object({ files: z.array(z.object({ id: z.string() })) });
 const Metadata = z.object({ name: z.string().min(1), size: z.coerce.number().int().nonnegative() });
 
@@ -28,7 +40,10 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
   const api = `${settings.api_origin}/drive/v3/files`;
   const upload = `${settings.api_origin}/upload/drive/v3/files`;
 
-  /** Google lets a browser application redeem no code without a secret, so the token comes in the fragment of the answer. */
+  /**
+   * Google lets a browser application redeem no code without a secret, so the token comes in the
+   * fragment of the answer.
+   */
   const tokenIn = async (popup: DriveWindow): Promise<string> => {
     const answer = Token.safeParse(Object.fromEntries(await popup.ask(authorize({ response_type: "token" }))));
     if (!answer.success) throw new PortalError("bad_answer");
@@ -40,7 +55,13 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
   const authorize = (more: Readonly<Record<string, string>>): URL => {
     const address = new URL(settings.authorize_url);
     // No other scope may be granted beside it, or there is no picker.
-    address.search = new URLSearchParams({ client_id: settings.client_id, redirect_uri: answerAddress(), scope, include_granted_scopes: "false", ...more }).toString();
+    address.search = new URLSearchParams({
+      client_id: settings.client_id,
+      redirect_uri: answerAddress(),
+      scope,
+      include_granted_scopes: "false",
+      ...more,
+    }).toString();
     return address;
   };
 
@@ -57,42 +78,81 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
       const metadata = JSON.stringify({ name: file.name, mimeType: type });
       if (total <= googlePieceBytes) {
         const boundary = `part-${crypto.randomUUID()}`;
-        const body = new Blob([`--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${metadata}\r\n--${boundary}\r\ncontent-type: ${type}\r\n\r\n`, file, `\r\n--${boundary}--`]);
-        await callDrive(`${upload}?uploadType=multipart&fields=id`, { method: "POST", headers: { "content-type": `multipart/related; boundary=${boundary}` }, body, token, signal });
+        const body = new Blob([
+          `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${metadata}\r\n--${boundary}\r\ncontent-type: ${type}\r\n\r\n`,
+          file,
+          `\r\n--${boundary}--`,
+        ]);
+        await callDrive(`${upload}?uploadType=multipart&fields=id`, {
+          method: "POST",
+          headers: { "content-type": `multipart/related; boundary=${boundary}` },
+          body,
+          token,
+          signal,
+        });
         onProgress({ done: total, total });
         return;
       }
       const started = await callDrive(`${upload}?uploadType=resumable&fields=id`, {
         method: "POST",
-        headers: { "content-type": "application/json; charset=UTF-8", "x-upload-content-type": type, "x-upload-content-length": String(total) },
+        headers: {
+          "content-type": "application/json; charset=UTF-8",
+          "x-upload-content-type": type,
+          "x-upload-content-length": String(total),
+        },
         body: metadata,
         token,
         signal,
       });
       const session = started.headers.get("location");
       // The token goes with each piece: to nobody but the service that gave it.
-      if (session === null || !URL.canParse(session) || new URL(session).origin !== settings.api_origin) throw new PortalError("bad_answer");
-      for (let done = 0; done < total; ) {
+      if (session === null || !URL.canParse(session) || new URL(session).origin !== settings.api_origin)
+        throw new PortalError("bad_answer");
+      for (let done = 0; done < total;) {
         const end = Math.min(done + googlePieceBytes, total);
         const headers = { "content-range": `bytes ${String(done)}-${String(end - 1)}/${String(total)}` };
-        const { status } = await callDrive(session, { method: "PUT", headers, body: file.slice(done, end), token, signal, also: [308] });
-        if ((status === 308) !== (end < total)) throw new PortalError("bad_answer");
+        const { status } = await callDrive(session, {
+          method: "PUT",
+          headers,
+          body: file.slice(done, end),
+          token,
+          signal,
+          also: [308],
+        });
+        if ((status === 308) !== end < total) throw new PortalError("bad_answer");
         done = end;
         onProgress({ done, total });
       }
     },
     choose: async (open, language, options) => {
       const popup = open();
-      const picked = await popup.ask(authorize({ response_type: "code", access_type: "online", prompt: "consent", trigger_onepick: "true", allow_multiple: "false", mimetypes: pictureTypes.join(","), hl: language }));
+      const picked = await popup.ask(
+        authorize({
+          response_type: "code",
+          access_type: "online",
+          prompt: "consent",
+          trigger_onepick: "true",
+          allow_multiple: "false",
+          mimetypes: pictureTypes.join(","),
+          hl: language,
+        }),
+      );
       const id = (picked.get("picked_file_ids") ?? "").split(",")[0] ?? "";
       if (id === "") throw new PortalError("cancelled");
       // The code beside it is left: without a secret nothing can be had for it.
       const token = getToken("google") ?? (await tokenIn(popup));
       popup.close();
       const item = `${api}/${encodeURIComponent(id)}?supportsAllDrives=true`;
-      const { name, size } = await readJson(await callDrive(`${item}&fields=name,size`, { token, signal: options.signal }), Metadata);
+      const { name, size } = await readJson(
+        await callDrive(`${item}&fields=name,size`, { token, signal: options.signal }),
+        Metadata,
+      );
       if (size > maxPictureBytes) throw new PortalError("payload_too_large");
-      return readFile(await callDrive(`${item}&alt=media`, { token, signal: options.signal }), { name, size, most: maxPictureBytes }, options);
+      return readFile(
+        await callDrive(`${item}&alt=media`, { token, signal: options.signal }),
+        { name, size, most: maxPictureBytes },
+        options,
+      );
     },
   };
 }

@@ -2,10 +2,12 @@
  * [Note: Microsoft's picker]
  *
  * 1. Page: posts token and configuration to the picker's address, in the window.
- * 2. Picker: `initialize` with our channel id to the page that opened it, and a port. It may stand at another address by then, since
- *    that changes with the account; the protocol names none. The token goes to origins of the deployment document alone.
+ * 2. Picker: `initialize` with our channel id to the page that opened it, and a port. It may stand
+ *    at another address by then, since that changes with the account; the protocol names none. The
+ *    token goes to origins of the deployment document alone.
  * 3. Page: `activate` over the port. From here all goes over the port.
- * 4. Picker: `command`s, each acknowledged: `authenticate` gets the token, `pick` the file ends it, `close` gives up.
+ * 4. Picker: `command`s, each acknowledged: `authenticate` gets the token, `pick` the file ends it,
+ *    `close` gives up.
  */
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -28,14 +30,28 @@ export interface PickOptions {
 }
 
 const Initialize = z.object({ type: z.literal("initialize"), channelId: z.string() });
-const Command = z.object({ type: z.literal("command"), id: z.union([z.string(), z.number()]), data: z.looseObject({ command: z.string() }) });
+const Command = z.object({
+  type: z.literal("command"),
+  id: z.union([z.string(), z.number()]),
+  data: z.looseObject({ command: z.string() }),
+});
 const Pick = z.object({
   command: z.literal("pick"),
-  items: z.tuple([z.object({ id: z.string().min(1), parentReference: z.object({ driveId: z.string().min(1) }), "@sharePoint.endpoint": z.url() })]),
+  items: z.tuple([
+    z.object({
+      id: z.string().min(1),
+      parentReference: z.object({ driveId: z.string().min(1) }),
+      "@sharePoint.endpoint": z.url(),
+    }),
+  ]),
 });
 
 /** @throws PortalError `cancelled` when it was left without a choice, `bad_answer` */
-export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { token, language, signal, isTrusted }: PickOptions): Promise<PickedItem> {
+export async function pickInWindow(
+  popup: DriveWindow,
+  pickerUrl: string,
+  { token, language, signal, isTrusted }: PickOptions,
+): Promise<PickedItem> {
   const channelId = crypto.randomUUID();
   const configuration = {
     sdk: "8.0",
@@ -48,13 +64,28 @@ export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { toke
   };
   const over = new AbortController();
   const picked = new Promise<PickedItem>((resolve, reject) => {
-    signal.addEventListener("abort", () => { reject(new PortalError("cancelled")); }, { signal: over.signal });
+    signal.addEventListener(
+      "abort",
+      () => {
+        reject(new PortalError("cancelled"));
+      },
+      { signal: over.signal },
+    );
     window.addEventListener(
       "message",
       ({ source, origin, data, ports: [port] }) => {
         const first = Initialize.safeParse(data);
-        if (source !== popup.handle() || !isTrusted(origin) || !first.success || first.data.channelId !== channelId || port === undefined) return;
-        port.onmessage = (message) => { obey(port, message.data); };
+        if (
+          source !== popup.handle() ||
+          !isTrusted(origin) ||
+          !first.success ||
+          first.data.channelId !== channelId ||
+          port === undefined
+        )
+          return;
+        port.onmessage = (message) => {
+          obey(port, message.data);
+        };
         port.postMessage({ type: "activate" });
       },
       { signal: over.signal },
@@ -63,7 +94,9 @@ export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { toke
       const told = Command.safeParse(data);
       if (!told.success) return; // notifications
       const { id, data: command } = told.data;
-      const answer = (result: Readonly<Record<string, unknown>>) => { port.postMessage({ type: "result", id, data: result }); };
+      const answer = (result: Readonly<Record<string, unknown>>) => {
+        port.postMessage({ type: "result", id, data: result });
+      };
       port.postMessage({ type: "acknowledge", id });
       switch (command.command) {
         case "authenticate":
@@ -71,7 +104,11 @@ export async function pickInWindow(popup: DriveWindow, pickerUrl: string, { toke
           return;
         case "pick": {
           const { data: pick } = Pick.safeParse(command);
-          answer(pick === undefined ? { result: "error", error: { code: "unusable", message: "one file, please" } } : { result: "success" });
+          answer(
+            pick === undefined
+              ? { result: "error", error: { code: "unusable", message: "one file, please" } }
+              : { result: "success" },
+          );
           const item = pick?.items[0];
           if (item === undefined) reject(new PortalError("bad_answer"));
           else resolve({ id: item.id, driveId: item.parentReference.driveId, endpoint: item["@sharePoint.endpoint"] });

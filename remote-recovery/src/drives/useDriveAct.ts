@@ -23,10 +23,19 @@ export interface DriveTools extends DriveCallOptions {
 /** The drives of this deployment. */
 export function useDrives(): readonly Drive[] {
   const { google, onedrive } = usePortal().drives;
-  return useMemo(() => [...(google === undefined ? [] : [googleDrive(google)]), ...(onedrive === undefined ? [] : [oneDrive(onedrive)])], [google, onedrive]);
+  return useMemo(
+    () => [
+      ...(google === undefined ? [] : [googleDrive(google)]),
+      ...(onedrive === undefined ? [] : [oneDrive(onedrive)]),
+    ],
+    [google, onedrive],
+  );
 }
 
-/** One act at a time: a newer one, a lock and leaving the screen end the one before, and close its window. */
+/**
+ * One act at a time: a newer one, a lock and leaving the screen end the one before, and close its
+ * window.
+ */
 export function useDriveAct() {
   const portal = usePortal();
   const [act, setAct] = useState<DriveAct>({ status: "idle" });
@@ -37,7 +46,13 @@ export function useDriveAct() {
     setAct({ status: "idle" });
   };
   const handleLock = useEffectEvent(cancel);
-  useEffect(() => portal.onLock(() => { handleLock(); }), [portal]);
+  useEffect(
+    () =>
+      portal.onLock(() => {
+        handleLock();
+      }),
+    [portal],
+  );
   useEffect(() => () => running.current?.abort(), []);
 
   /** @param work True when it was done; false when the person thought better of it */
@@ -59,7 +74,12 @@ export function useDriveAct() {
         signal: own.signal,
         open: () => {
           show({ status: "waiting", drive, lost: false });
-          popup = openDriveWindow({ signal: own.signal, onLost: () => { show({ status: "waiting", drive, lost: true }); } });
+          popup = openDriveWindow({
+            signal: own.signal,
+            onLost: () => {
+              show({ status: "waiting", drive, lost: true });
+            },
+          });
           return popup;
         },
         onProgress: (progress) => {

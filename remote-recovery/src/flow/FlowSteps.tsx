@@ -8,7 +8,9 @@ const flows = {
   recovery: ["start", "picture", "processing", "congrats"],
 } as const;
 
-type FlowStepsProps = { readonly flow: "backup"; readonly step: (typeof flows.backup)[number] } | { readonly flow: "recovery"; readonly step: (typeof flows.recovery)[number] };
+type FlowStepsProps =
+  | { readonly flow: "backup"; readonly step: (typeof flows.backup)[number] }
+  | { readonly flow: "recovery"; readonly step: (typeof flows.recovery)[number] };
 
 /** Where the person is in a flow, in words and in numbers. */
 export function FlowSteps({ flow, step }: FlowStepsProps) {
@@ -19,7 +21,11 @@ export function FlowSteps({ flow, step }: FlowStepsProps) {
   return (
     <Stack $gap={2}>
       <SmallText>{t("flow.place_status", { step: progressStep, total: totalSteps })}</SmallText>
-      <Stepper label={t(`${flow}.list_aria`)} steps={names.map((name) => t(`${flow}.${name}_label`))} current={progressStep - 1} />
+      <Stepper
+        label={t(`${flow}.list_aria`)}
+        steps={names.map((name) => t(`${flow}.${name}_label`))}
+        current={progressStep - 1}
+      />
     </Stack>
   );
 }

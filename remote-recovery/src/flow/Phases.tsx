@@ -12,7 +12,10 @@ interface PhasesProps {
 export function Phases({ phases, progress }: PhasesProps) {
   const { t } = useTranslation("processing");
   const at = progress === null ? 0 : phases.indexOf(progress.phase);
-  const words = progress?.step === undefined ? (`phase.${progress?.phase ?? "picture"}_status` as const) : (`step.${progress.step}_status` as const);
+  const words =
+    progress?.step === undefined
+      ? (`phase.${progress?.phase ?? "picture"}_status` as const)
+      : (`step.${progress.step}_status` as const);
   return (
     <Stack $gap={3}>
       <Progress label={t(words)} done={progress?.done ?? 0} total={progress?.total ?? 0} />

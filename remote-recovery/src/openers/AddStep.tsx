@@ -19,9 +19,15 @@ interface AddStepProps {
   readonly onCancel: () => void;
 }
 
-type Adding = { readonly status: "naming"; readonly error: unknown } | { readonly status: "running" } | { readonly status: "showing"; readonly shown: ShownImage };
+type Adding =
+  | { readonly status: "naming"; readonly error: unknown }
+  | { readonly status: "running" }
+  | { readonly status: "showing"; readonly shown: ShownImage };
 
-/** Names a new opener and adds it. Where none was shown since load or lock, one that opens today is asked for. */
+/**
+ * Names a new opener and adds it. Where none was shown since load or lock, one that opens today is
+ * asked for.
+ */
 export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: AddStepProps) {
   const { t } = useTranslation("openers");
   const [name, setName] = useState(initialName);
@@ -70,7 +76,16 @@ export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: 
   const busy = adding.status === "running";
   return (
     <Stack $gap={3}>
-      <TextField label={t("add.name_label")} hint={t("add.name_hint")} maxLength={maxImageNameLength} value={name} disabled={busy} onChange={(event) => { setName(event.target.value); }} />
+      <TextField
+        label={t("add.name_label")}
+        hint={t("add.name_hint")}
+        maxLength={maxImageNameLength}
+        value={name}
+        disabled={busy}
+        onChange={(event) => {
+          setName(event.target.value);
+        }}
+      />
       {adding.status === "naming" && <ErrorNotice error={adding.error} />}
       <SpacedRow>
         <Button pending={busy} disabled={name.trim() === ""} onClick={() => void add()}>

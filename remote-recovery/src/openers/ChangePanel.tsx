@@ -20,7 +20,10 @@ interface ChangePanelProps {
 /** What the picture is to become, chosen before it is shown as it is now. */
 type Next = { readonly passphrase: string | null } | { readonly picture: ShownImage; readonly name: string };
 
-/** Another passphrase for a picture, or another picture in its place. Says first what opens afterwards, and what does not. */
+/**
+ * Another passphrase for a picture, or another picture in its place. Says first what opens
+ * afterwards, and what does not.
+ */
 export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePanelProps) {
   const { t } = useTranslation("openers");
   const [next, setNext] = useState<Next | null>(null);
@@ -36,7 +39,15 @@ export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePan
           <Muted ref={takeFocus} tabIndex={-1}>
             {t("change.show_body", { name })}
           </Muted>
-          <ShowToAct vault={vault} danger pictureOnly label={t(`change.${what}_action`)} act={(shown, options) => change(vault, shown, next, name, options)} onDone={onDone} onCancel={onCancel} />
+          <ShowToAct
+            vault={vault}
+            danger
+            pictureOnly
+            label={t(`change.${what}_action`)}
+            act={(shown, options) => change(vault, shown, next, name, options)}
+            onDone={onDone}
+            onCancel={onCancel}
+          />
         </>
       )}
     </Stack>
@@ -71,16 +82,31 @@ function NewPassphrase({ onNext, onCancel }: NextProps) {
   const isNone = passphrase === "" && again === "";
   return (
     <Stack $gap={4}>
-      <PasswordField label={t("change.new_label")} hint={t("change.new_hint")} value={passphrase} onChange={(event) => { setPassphrase(event.target.value); }} />
+      <PasswordField
+        label={t("change.new_label")}
+        hint={t("change.new_hint")}
+        value={passphrase}
+        onChange={(event) => {
+          setPassphrase(event.target.value);
+        }}
+      />
       <StrengthMeter passphrase={passphrase} />
       <PasswordField
         label={t("change.again_label")}
         value={again}
         error={again !== "" && !passphrase.startsWith(again) ? t("change.again_error") : null}
-        onChange={(event) => { setAgain(event.target.value); }}
+        onChange={(event) => {
+          setAgain(event.target.value);
+        }}
       />
       <SpacedRow>
-        <Button tone={isNone ? "quiet" : "primary"} disabled={passphrase !== again} onClick={() => { onNext({ passphrase: isNone ? null : passphrase }); }}>
+        <Button
+          tone={isNone ? "quiet" : "primary"}
+          disabled={passphrase !== again}
+          onClick={() => {
+            onNext({ passphrase: isNone ? null : passphrase });
+          }}
+        >
           {t(isNone ? "change.without_action" : "change.next_action")}
         </Button>
         <Button tone="quiet" onClick={onCancel}>
@@ -92,15 +118,38 @@ function NewPassphrase({ onNext, onCancel }: NextProps) {
 }
 
 /** Stays on the screen once it is chosen: its handle goes with it. */
-function NewPicture({ vault, chosen, onNext, onCancel }: NextProps & { readonly vault: Vault; readonly chosen: boolean }) {
+function NewPicture({
+  vault,
+  chosen,
+  onNext,
+  onCancel,
+}: NextProps & { readonly vault: Vault; readonly chosen: boolean }) {
   const { t } = useTranslation("openers");
   const { shown, setShown } = useShownImage(vault);
   const [name, setName] = useState("");
   const [missing, setMissing] = useState(false);
   return (
     <Stack $gap={4}>
-      <vault.PictureField purpose="choose" value={shown} disabled={chosen} onChange={(next) => { setShown(next); setMissing(false); }} />
-      <TextField label={t("change.name_label")} hint={t("add.name_hint")} maxLength={maxImageNameLength} autoComplete="off" value={name} disabled={chosen} onChange={(event) => { setName(event.target.value); }} />
+      <vault.PictureField
+        purpose="choose"
+        value={shown}
+        disabled={chosen}
+        onChange={(next) => {
+          setShown(next);
+          setMissing(false);
+        }}
+      />
+      <TextField
+        label={t("change.name_label")}
+        hint={t("add.name_hint")}
+        maxLength={maxImageNameLength}
+        autoComplete="off"
+        value={name}
+        disabled={chosen}
+        onChange={(event) => {
+          setName(event.target.value);
+        }}
+      />
       {missing && <FieldError>{t("change.missing_error")}</FieldError>}
       {!chosen && (
         <SpacedRow>

@@ -28,6 +28,23 @@ export function CodeField({ value, disabled, error, onChange }: CodeFieldProps) 
     take("");
     setLocks(locks + 1); // a new field: its camera goes off
   });
-  useEffect(() => onLock(() => { handleLock(); }), [onLock]);
-  return <WordsField key={locks} label={t("code.typed_label")} hint={t("code.typed_hint")} value={typed} disabled={disabled} error={error} rows={4} onChange={take} />;
+  useEffect(
+    () =>
+      onLock(() => {
+        handleLock();
+      }),
+    [onLock],
+  );
+  return (
+    <WordsField
+      key={locks}
+      label={t("code.typed_label")}
+      hint={t("code.typed_hint")}
+      value={typed}
+      disabled={disabled}
+      error={error}
+      rows={4}
+      onChange={take}
+    />
+  );
 }

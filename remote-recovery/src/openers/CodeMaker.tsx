@@ -1,6 +1,16 @@
 import { usePortal, type RecoveryCode, type Vault } from "@relicario/shared/contract";
 import { TextField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, Skeleton, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Muted,
+  Notice,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { showKey } from "@relicario/vault/shown-image";
 import { Printer } from "lucide-react";
 import { useEffect, useState } from "react";
@@ -17,7 +27,10 @@ interface CodeMakerProps {
   readonly onCancel: () => void;
 }
 
-/** Shows a new recovery code once, asks for two of its words, and adds it. Until then it opens nothing. */
+/**
+ * Shows a new recovery code once, asks for two of its words, and adds it. Until then it opens
+ * nothing.
+ */
 export function CodeMaker({ vault, onAdded, onCancel }: CodeMakerProps) {
   const { t } = useTranslation("openers");
   const { onLock } = usePortal();
@@ -39,7 +52,13 @@ export function CodeMaker({ vault, onAdded, onCancel }: CodeMakerProps) {
       current = false;
     };
   }, [vault]);
-  useEffect(() => onLock(() => { setCode(null); }), [onLock]);
+  useEffect(
+    () =>
+      onLock(() => {
+        setCode(null);
+      }),
+    [onLock],
+  );
   return (
     <Card aria-labelledby="code-maker">
       <Stack $gap={4}>
@@ -54,18 +73,47 @@ export function CodeMaker({ vault, onAdded, onCancel }: CodeMakerProps) {
             <Notice tone="warn">{t("code.once_body")}</Notice>
             <WordList words={code.words} label={t("code.words_aria")} />
             <SpacedRow>
-              <Button tone="quiet" icon={<Printer aria-hidden />} onClick={() => { setPrinting(true); }}>
+              <Button
+                tone="quiet"
+                icon={<Printer aria-hidden />}
+                onClick={() => {
+                  setPrinting(true);
+                }}
+              >
                 {t("code.print_action")}
               </Button>
-              <Button onClick={() => { setStep("prove"); }}>{t("code.kept_action")}</Button>
+              <Button
+                onClick={() => {
+                  setStep("prove");
+                }}
+              >
+                {t("code.kept_action")}
+              </Button>
               <Button tone="quiet" onClick={onCancel}>
                 {t("show.cancel_action")}
               </Button>
             </SpacedRow>
-            {printing && <CodeSheet code={code} onEnd={() => { setPrinting(false); }} />}
+            {printing && (
+              <CodeSheet
+                code={code}
+                onEnd={() => {
+                  setPrinting(false);
+                }}
+              />
+            )}
           </>
         )}
-        {code !== null && step === "prove" && <ProveWords words={code.words} onProved={() => { setStep("add"); }} onBack={() => { setStep("write"); }} />}
+        {code !== null && step === "prove" && (
+          <ProveWords
+            words={code.words}
+            onProved={() => {
+              setStep("add");
+            }}
+            onBack={() => {
+              setStep("write");
+            }}
+          />
+        )}
         {code !== null && step === "add" && (
           <AddStep
             vault={vault}

@@ -26,8 +26,12 @@ export function CodeScanner({ onCode }: CodeScannerProps) {
   const begin = useEffectEvent(() => {
     void start();
     import("qr/decode.js").then(
-      ({ default: decode }) => { setReader({ decode }); },
-      () => { setReader("failed"); },
+      ({ default: decode }) => {
+        setReader({ decode });
+      },
+      () => {
+        setReader("failed");
+      },
     );
   });
   useEffect(() => {
@@ -50,8 +54,17 @@ export function CodeScanner({ onCode }: CodeScannerProps) {
       clearInterval(timer);
     };
   }, [stream, reader]);
-  if (camera.status === "failed" || reader === "failed") return <Notice tone="warn" role="alert">{t("code.camera_failed_body")}</Notice>;
-  return stream === null ? <Loading label={t("code.camera_status")} /> : <View ref={video} autoPlay muted playsInline aria-label={t("code.camera_aria")} />;
+  if (camera.status === "failed" || reader === "failed")
+    return (
+      <Notice tone="warn" role="alert">
+        {t("code.camera_failed_body")}
+      </Notice>
+    );
+  return stream === null ? (
+    <Loading label={t("code.camera_status")} />
+  ) : (
+    <View ref={video} autoPlay muted playsInline aria-label={t("code.camera_aria")} />
+  );
 }
 
 function seenBy(video: HTMLVideoElement, canvas: HTMLCanvasElement, decode: typeof Decode): string | null {

@@ -11,7 +11,10 @@ interface CodeSheetProps {
   readonly onEnd: () => void;
 }
 
-/** The paper: the words, and the same as a QR code. Whoever has it can open the account's secrets once signed in. */
+/**
+ * The paper: the words, and the same as a QR code. Whoever has it can open the account's secrets
+ * once signed in.
+ */
 export function CodeSheet({ code, onEnd }: CodeSheetProps) {
   const { t } = useTranslation("openers");
   const { language, user, vendor } = usePortal();
@@ -37,7 +40,17 @@ export function CodeSheet({ code, onEnd }: CodeSheetProps) {
 const Sheet = styled.article`
   max-width: 170mm;
   font-size: 12pt;
-  & ol { columns: 3; padding-left: 10mm; font-family: monospace; line-height: 2; }
-  & svg { width: 60mm; height: 60mm; }
-  @page { margin: 18mm; }
+  & ol {
+    columns: 3;
+    padding-left: 10mm;
+    font-family: monospace;
+    line-height: 2;
+  }
+  & svg {
+    width: 60mm;
+    height: 60mm;
+  }
+  @page {
+    margin: 18mm;
+  }
 `;

@@ -12,7 +12,10 @@ interface CoverPanelProps {
   readonly onChanged: () => void;
 }
 
-/** Seals what some openers do not open yet to all of them, in one go. What was done before it stopped stays done. */
+/**
+ * Seals what some openers do not open yet to all of them, in one go. What was done before it
+ * stopped stays done.
+ */
 export function CoverPanel({ vault, overview, onChanged }: CoverPanelProps) {
   const { t } = useTranslation("openers");
   const [state, setState] = useState<"asking" | "left" | null>(null);
@@ -36,7 +39,8 @@ export function CoverPanel({ vault, overview, onChanged }: CoverPanelProps) {
       {covered !== null && (
         <div ref={takeFocus} tabIndex={-1}>
           <Notice tone={covered.left.length === 0 ? "success" : "warn"} role="status">
-            {t("cover.done_status", { count: covered.covered })} {covered.left.length > 0 && t("cover.left_body", { count: covered.left.length })}
+            {t("cover.done_status", { count: covered.covered })}{" "}
+            {covered.left.length > 0 && t("cover.left_body", { count: covered.left.length })}
           </Notice>
         </div>
       )}

@@ -1,6 +1,16 @@
 import type { OpenersOverview, RotatedAccount, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { ActProgress, Checkbox } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Muted, Notice, SectionTitle, SpacedRow, Stack, useForgetting } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Muted,
+  Notice,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  useForgetting,
+} from "@relicario/shared/ui";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -22,9 +32,15 @@ interface Kept {
   readonly shown: ShownImage;
 }
 
-type Acting = { readonly status: "asking"; readonly error: unknown } | { readonly status: "running"; readonly progress: VaultProgress | null } | { readonly status: "done"; readonly rotated: RotatedAccount };
+type Acting =
+  | { readonly status: "asking"; readonly error: unknown }
+  | { readonly status: "running"; readonly progress: VaultProgress | null }
+  | { readonly status: "done"; readonly rotated: RotatedAccount };
 
-/** A new account key after a device was lost: what it means, the openers that stay shown one after the other, and what became of it. */
+/**
+ * A new account key after a device was lost: what it means, the openers that stay shown one after
+ * the other, and what became of it.
+ */
 export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProps) {
   const { t } = useTranslation("openers");
   const [begun, setBegun] = useState(false);
@@ -57,8 +73,20 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
       if (!own.signal.aborted) setActing(next);
     };
     try {
-      const options = { signal: own.signal, losing: losing.map(({ secretId }) => secretId), onProgress: (progress: VaultProgress) => { tell({ status: "running", progress }); } };
-      tell({ status: "done", rotated: await vault.openers.rotate(kept.map(({ shown }) => shown), options) });
+      const options = {
+        signal: own.signal,
+        losing: losing.map(({ secretId }) => secretId),
+        onProgress: (progress: VaultProgress) => {
+          tell({ status: "running", progress });
+        },
+      };
+      tell({
+        status: "done",
+        rotated: await vault.openers.rotate(
+          kept.map(({ shown }) => shown),
+          options,
+        ),
+      });
     } catch (error) {
       tell({ status: "asking", error });
     } finally {
@@ -74,7 +102,16 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
     const { removed, revoked } = acting.rotated;
     return (
       <div ref={takeFocus} tabIndex={-1}>
-        <Notice tone="success" role="status" title={t("lost.done_title")} actions={<Button size="small" onClick={onDone}>{t("lost.end_action")}</Button>}>
+        <Notice
+          tone="success"
+          role="status"
+          title={t("lost.done_title")}
+          actions={
+            <Button size="small" onClick={onDone}>
+              {t("lost.end_action")}
+            </Button>
+          }
+        >
           <p>{t("lost.done_body")}</p>
           {removed.length > 0 && <p>{t("lost.removed_body", { names: removed.map(nameOf).join(", ") })}</p>}
           {revoked.length > 0 && <p>{t("lost.revoked_body", { titles: revoked.join(", ") })}</p>}
@@ -94,7 +131,13 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
         <Muted>{t("lost.people_body")}</Muted>
         {!begun && (
           <SpacedRow>
-            <Button onClick={() => { setBegun(true); }}>{t("lost.begin_action")}</Button>
+            <Button
+              onClick={() => {
+                setBegun(true);
+              }}
+            >
+              {t("lost.begin_action")}
+            </Button>
             <Button tone="quiet" onClick={onCancel}>
               {t("show.cancel_action")}
             </Button>
@@ -109,10 +152,16 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
         )}
         {begun && (
           <Muted key={going.length === 0 ? "all" : "some"} ref={takeFocus} tabIndex={-1} role="status">
-            {going.length === 0 ? t("lost.all_body") : t("lost.going_body", { names: going.map(({ name }) => name).join(", ") })}
+            {going.length === 0
+              ? t("lost.all_body")
+              : t("lost.going_body", { names: going.map(({ name }) => name).join(", ") })}
           </Muted>
         )}
-        {twice !== null && <Notice tone="warn" role="status">{t("lost.twice_body", { name: nameOf(twice) })}</Notice>}
+        {twice !== null && (
+          <Notice tone="warn" role="status">
+            {t("lost.twice_body", { name: nameOf(twice) })}
+          </Notice>
+        )}
         {begun && !busy && going.length > 0 && (
           <ShowToAct
             vault={vault}
@@ -123,9 +172,21 @@ export function LostDevice({ vault, overview, onDone, onCancel }: LostDeviceProp
             onCancel={handleCancel}
           />
         )}
-        {begun && kept.length > 0 && !hasPicture && <Notice tone="warn" role="status">{t("lost.picture_body")}</Notice>}
+        {begun && kept.length > 0 && !hasPicture && (
+          <Notice tone="warn" role="status">
+            {t("lost.picture_body")}
+          </Notice>
+        )}
         {hasPicture && <LosingSecrets secrets={losing} />}
-        {hasPicture && losing.length > 0 && <Checkbox label={t("remove.losing_label", { count: losing.length })} checked={agreed} onChange={(event) => { setAgreed(event.target.checked); }} />}
+        {hasPicture && losing.length > 0 && (
+          <Checkbox
+            label={t("remove.losing_label", { count: losing.length })}
+            checked={agreed}
+            onChange={(event) => {
+              setAgreed(event.target.checked);
+            }}
+          />
+        )}
         {acting.status === "asking" && <ErrorNotice error={acting.error} />}
         {busy && <ActProgress progress={acting.progress} first="fetching" />}
         {hasPicture && (losing.length === 0 || agreed) && (

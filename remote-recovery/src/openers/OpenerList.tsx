@@ -23,7 +23,10 @@ interface Act {
   readonly what: "remove" | "passphrase" | "picture";
 }
 
-const icons = { image: Image, recovery_code: FileText, passkey: KeyRound } as const satisfies Record<AccountOpener["kind"], unknown>;
+const icons = { image: Image, recovery_code: FileText, passkey: KeyRound } as const satisfies Record<
+  AccountOpener["kind"],
+  unknown
+>;
 
 /** The openers of the account, and the way to take one away. */
 export function OpenerList({ vault, overview, onChanged, focused }: OpenerListProps) {
@@ -62,19 +65,51 @@ export function OpenerList({ vault, overview, onChanged, focused }: OpenerListPr
                   <Muted>{t(`list.${opener.kind}_body`, { date: date(opener.createdAt) })}</Muted>
                   <SmallText>
                     {t("list.opens_body", { opens: opener.opens, count: secrets.length })}{" "}
-                    {opener.rehearsedAt === null ? t("list.never_body") : t("list.rehearsed_body", { date: date(opener.rehearsedAt) })}
+                    {opener.rehearsedAt === null
+                      ? t("list.never_body")
+                      : t("list.rehearsed_body", { date: date(opener.rehearsedAt) })}
                   </SmallText>
-                  {opener.onlyWayTo.length > 0 && openers.length > 1 && <SmallText>{t("list.only_body", { count: opener.onlyWayTo.length })}</SmallText>}
+                  {opener.onlyWayTo.length > 0 && openers.length > 1 && (
+                    <SmallText>{t("list.only_body", { count: opener.onlyWayTo.length })}</SmallText>
+                  )}
                   {!opener.served && <Notice tone="danger">{t("list.unserved_body")}</Notice>}
                   {acting?.id === opener.id && (
                     <div ref={takeFocus} tabIndex={-1}>
-                      {acting.what === "remove" ? <RemovePanel vault={vault} opener={opener} overview={overview} onDone={handleDone} onCancel={handleCancel} /> : <ChangePanel vault={vault} opener={opener} what={acting.what} onDone={handleDone} onCancel={handleCancel} />}
+                      {acting.what === "remove" ? (
+                        <RemovePanel
+                          vault={vault}
+                          opener={opener}
+                          overview={overview}
+                          onDone={handleDone}
+                          onCancel={handleCancel}
+                        />
+                      ) : (
+                        <ChangePanel
+                          vault={vault}
+                          opener={opener}
+                          what={acting.what}
+                          onDone={handleDone}
+                          onCancel={handleCancel}
+                        />
+                      )}
                     </div>
                   )}
                   {acting?.id !== opener.id && (
                     <SpacedRow>
-                      {(opener.kind === "image" ? (["passphrase", "picture", "remove"] as const) : (["remove"] as const)).map((what) => (
-                        <Button key={what} ref={left?.id === opener.id && left.what === what ? takeFocus : null} tone="plain" size="small" aria-label={t(`list.${what}_aria`, { name: opener.name })} onClick={() => { setActing({ id: opener.id, what }); }}>
+                      {(opener.kind === "image"
+                        ? (["passphrase", "picture", "remove"] as const)
+                        : (["remove"] as const)
+                      ).map((what) => (
+                        <Button
+                          key={what}
+                          ref={left?.id === opener.id && left.what === what ? takeFocus : null}
+                          tone="plain"
+                          size="small"
+                          aria-label={t(`list.${what}_aria`, { name: opener.name })}
+                          onClick={() => {
+                            setActing({ id: opener.id, what });
+                          }}
+                        >
                           {t(`list.${what}_action`)}
                         </Button>
                       ))}
@@ -102,5 +137,7 @@ const List = styled.ul`
     padding-top: ${space(4)};
     border-top: 1px solid ${s("border")};
   }
-  & > li > svg { color: ${s("textMuted")}; }
+  & > li > svg {
+    color: ${s("textMuted")};
+  }
 `;

@@ -1,5 +1,19 @@
 import type { OpenersOverview, Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, Card, EmptyState, ErrorNotice, Muted, Page, SectionTitle, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  EmptyState,
+  ErrorNotice,
+  Muted,
+  Page,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { FileText, KeyRound, Smartphone } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -92,7 +106,8 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
     leave(making);
   };
   const focusFor = (panel: Panel) => (left === panel ? takeFocus : null);
-  if (making === "lost") return <LostDevice vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
+  if (making === "lost")
+    return <LostDevice vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
   if (making === "code") return <CodeMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
   if (making === "passkey") return <PasskeyMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
   return (
@@ -104,10 +119,24 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
           <SectionTitle id="openers-more">{t("more.title")}</SectionTitle>
           <Muted>{t("more.body")}</Muted>
           <SpacedRow>
-            <Button ref={focusFor("code")} tone="quiet" icon={<FileText aria-hidden />} onClick={() => { setMaking("code"); }}>
+            <Button
+              ref={focusFor("code")}
+              tone="quiet"
+              icon={<FileText aria-hidden />}
+              onClick={() => {
+                setMaking("code");
+              }}
+            >
               {t("more.code_action")}
             </Button>
-            <Button ref={focusFor("passkey")} tone="quiet" icon={<KeyRound aria-hidden />} onClick={() => { setMaking("passkey"); }}>
+            <Button
+              ref={focusFor("passkey")}
+              tone="quiet"
+              icon={<KeyRound aria-hidden />}
+              onClick={() => {
+                setMaking("passkey");
+              }}
+            >
               {t("more.passkey_action")}
             </Button>
             <ButtonLink tone="quiet" to="/another-device">
@@ -118,7 +147,14 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
       </Card>
       <SecretList overview={overview} />
       <SpacedRow>
-        <Button ref={focusFor("lost")} tone="plain" icon={<Smartphone aria-hidden />} onClick={() => { setMaking("lost"); }}>
+        <Button
+          ref={focusFor("lost")}
+          tone="plain"
+          icon={<Smartphone aria-hidden />}
+          onClick={() => {
+            setMaking("lost");
+          }}
+        >
           {t("lost.open_action")}
         </Button>
       </SpacedRow>

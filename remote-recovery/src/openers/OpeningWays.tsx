@@ -29,7 +29,16 @@ export function OpeningWays({ way, disabled, onWay, children }: OpeningWaysProps
           .map((other) => {
             const Icon = icons[other];
             return (
-              <Button key={other} tone="plain" size="small" disabled={disabled} icon={<Icon aria-hidden />} onClick={() => { onWay(other); }}>
+              <Button
+                key={other}
+                tone="plain"
+                size="small"
+                disabled={disabled}
+                icon={<Icon aria-hidden />}
+                onClick={() => {
+                  onWay(other);
+                }}
+              >
                 {t(`ways.${other}_action`)}
               </Button>
             );

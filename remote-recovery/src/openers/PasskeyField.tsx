@@ -32,7 +32,13 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
   const handleLock = useEffectEvent(() => {
     onChange(null);
   });
-  useEffect(() => onLock(() => { handleLock(); }), [onLock]);
+  useEffect(
+    () =>
+      onLock(() => {
+        handleLock();
+      }),
+    [onLock],
+  );
   const ask = async () => {
     setFailure(null);
     setAsking(true);
@@ -49,11 +55,27 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
   return (
     <Stack $gap={3}>
       <Muted>{t("passkey.show_body")}</Muted>
-      {value !== null && <Notice tone="success" role="status">{t("passkey.shown_status")}</Notice>}
-      {failure?.code === "cancelled" ? <Notice tone="warn" role="alert">{t("passkey.none_body")}</Notice> : <ErrorNotice error={failure} />}
+      {value !== null && (
+        <Notice tone="success" role="status">
+          {t("passkey.shown_status")}
+        </Notice>
+      )}
+      {failure?.code === "cancelled" ? (
+        <Notice tone="warn" role="alert">
+          {t("passkey.none_body")}
+        </Notice>
+      ) : (
+        <ErrorNotice error={failure} />
+      )}
       {error !== null && error !== "" && <FieldError>{error}</FieldError>}
       <SpacedRow>
-        <Button tone={value === null ? "primary" : "quiet"} pending={asking} disabled={disabled} icon={<KeyRound aria-hidden />} onClick={() => void ask()}>
+        <Button
+          tone={value === null ? "primary" : "quiet"}
+          pending={asking}
+          disabled={disabled}
+          icon={<KeyRound aria-hidden />}
+          onClick={() => void ask()}
+        >
           {t(value === null ? "passkey.show_action" : "passkey.another_action")}
         </Button>
       </SpacedRow>

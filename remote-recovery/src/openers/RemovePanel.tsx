@@ -15,7 +15,10 @@ interface RemovePanelProps {
   readonly onCancel: () => void;
 }
 
-/** Says what will open afterwards and what will not, before another opener is shown for it. What would be lost is named, and has to be agreed to. */
+/**
+ * Says what will open afterwards and what will not, before another opener is shown for it. What
+ * would be lost is named, and has to be agreed to.
+ */
 export function RemovePanel({ vault, opener, overview, onDone, onCancel }: RemovePanelProps) {
   const { t } = useTranslation("openers");
   const [agreed, setAgreed] = useState(false);
@@ -23,7 +26,15 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
   const losing = overview.secrets.filter(({ secretId }) => opener.onlyWayTo.includes(secretId));
   if (!others.some(({ kind }) => kind === "image")) {
     return (
-      <Notice tone="warn" role="status" actions={<Button tone="quiet" size="small" onClick={onCancel}>{t("remove.back_action")}</Button>}>
+      <Notice
+        tone="warn"
+        role="status"
+        actions={
+          <Button tone="quiet" size="small" onClick={onCancel}>
+            {t("remove.back_action")}
+          </Button>
+        }
+      >
         {t("remove.last_body")}
       </Notice>
     );
@@ -33,7 +44,15 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
       <Muted>{t("remove.after_body", { names: others.map(({ name }) => name).join(", ") })}</Muted>
       <Muted>{t("remove.copies_body")}</Muted>
       <LosingSecrets secrets={losing} />
-      {losing.length > 0 && <Checkbox label={t("remove.losing_label", { count: losing.length })} checked={agreed} onChange={(event) => { setAgreed(event.target.checked); }} />}
+      {losing.length > 0 && (
+        <Checkbox
+          label={t("remove.losing_label", { count: losing.length })}
+          checked={agreed}
+          onChange={(event) => {
+            setAgreed(event.target.checked);
+          }}
+        />
+      )}
       {losing.length > 0 && !agreed ? (
         <SpacedRow>
           <Button tone="quiet" onClick={onCancel}>
@@ -45,7 +64,9 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
           vault={vault}
           danger
           label={t("remove.remove_action")}
-          act={(shown, options) => vault.openers.remove(opener.id, shown, { ...options, losing: losing.map(({ secretId }) => secretId) })}
+          act={(shown, options) =>
+            vault.openers.remove(opener.id, shown, { ...options, losing: losing.map(({ secretId }) => secretId) })
+          }
           onDone={onDone}
           onCancel={onCancel}
         />

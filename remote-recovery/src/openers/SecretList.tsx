@@ -24,10 +24,17 @@ export function SecretList({ overview: { openers, secrets } }: SecretListProps) 
           {secrets.map(({ secretId, title, openers: opening, missing, rehearsedAt }) => (
             <li key={secretId}>
               <strong>{title}</strong>
-              <Muted>{opening.length === 0 ? t("secrets.nothing_body") : t("secrets.opened_body", { names: named(opening) })}</Muted>
+              <Muted>
+                {opening.length === 0 ? t("secrets.nothing_body") : t("secrets.opened_body", { names: named(opening) })}
+              </Muted>
               {missing.length > 0 && <SmallText>{t("secrets.missing_body", { names: named(missing) })}</SmallText>}
-              <SmallText>{rehearsedAt === null ? t("list.never_body") : t("list.rehearsed_body", { date: date(rehearsedAt) })}</SmallText>
-              <Link to={`/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`} aria-label={t("secrets.rehearse_aria", { title })}>
+              <SmallText>
+                {rehearsedAt === null ? t("list.never_body") : t("list.rehearsed_body", { date: date(rehearsedAt) })}
+              </SmallText>
+              <Link
+                to={`/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`}
+                aria-label={t("secrets.rehearse_aria", { title })}
+              >
                 {t("secrets.rehearse_action")}
               </Link>
             </li>

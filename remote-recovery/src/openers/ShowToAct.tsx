@@ -19,10 +19,24 @@ interface ShowToActProps<Result> {
   readonly onCancel: () => void;
 }
 
-type Acting = { readonly status: "asking"; readonly error: unknown } | { readonly status: "running"; readonly progress: VaultProgress | null };
+type Acting =
+  | { readonly status: "asking"; readonly error: unknown }
+  | { readonly status: "running"; readonly progress: VaultProgress | null };
 
-/** Asks for something that opens the account, and acts with it. Leaving the screen, or "cancel", stops the act where it is. */
-export function ShowToAct<Result>({ vault, label, danger = false, pictureOnly = false, keep = false, act, onDone, onCancel }: ShowToActProps<Result>) {
+/**
+ * Asks for something that opens the account, and acts with it. Leaving the screen, or "cancel",
+ * stops the act where it is.
+ */
+export function ShowToAct<Result>({
+  vault,
+  label,
+  danger = false,
+  pictureOnly = false,
+  keep = false,
+  act,
+  onDone,
+  onCancel,
+}: ShowToActProps<Result>) {
   const { t } = useTranslation("openers");
   const client = useQueryClient();
   const { shown, setShown, handOver } = useShownImage(vault);

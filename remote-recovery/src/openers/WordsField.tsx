@@ -48,7 +48,14 @@ export function WordsField({ label, hint, value, disabled, error, rows, onChange
       )}
       {hasCamera() && (
         <SpacedRow>
-          <Button tone="quiet" disabled={disabled} icon={<ScanLine aria-hidden />} onClick={() => { setScanning(!scanning); }}>
+          <Button
+            tone="quiet"
+            disabled={disabled}
+            icon={<ScanLine aria-hidden />}
+            onClick={() => {
+              setScanning(!scanning);
+            }}
+          >
             {t(scanning ? "code.scan_end_action" : "code.scan_action")}
           </Button>
         </SpacedRow>

@@ -14,19 +14,39 @@ const prf = (fill: number) => new Uint8Array(32).fill(fill);
 const device: { passkey: Uint8Array<ArrayBuffer> | "passkey_without_prf" | "cancelled" } = { passkey: prf(7) };
 jest.mock("@relicario/vault/passkey", () => {
   const { PortalError } = jest.requireActual<typeof import("@relicario/shared/errors")>("@relicario/shared/errors");
-  const give = () => (typeof device.passkey === "string" ? Promise.reject(new PortalError(device.passkey)) : Promise.resolve(device.passkey.slice()));
+  const give = () =>
+    typeof device.passkey === "string"
+      ? Promise.reject(new PortalError(device.passkey))
+      : Promise.resolve(device.passkey.slice());
   return { makePasskey: jest.fn(give), askPasskey: jest.fn(give) };
 });
 
 /** The words of a recovery code. */
 const paper = Array.from({ length: 24 }, () => "abandon").join(" ");
-const some: AreaVaultSettings = { secrets: [{ title: "Cold wallet", content: "abandon" }, { title: "Deed", content: "house" }], images: [{ name: "Garden", picture: "garden" }] };
+const some: AreaVaultSettings = {
+  secrets: [
+    { title: "Cold wallet", content: "abandon" },
+    { title: "Deed", content: "house" },
+  ],
+  images: [{ name: "Garden", picture: "garden" }],
+};
 
-async function draw(settings: AreaVaultSettings = {}, { language = "en", theme = "light" }: { language?: "en" | "es"; theme?: "light" | "dark" } = {}) {
+async function draw(
+  settings: AreaVaultSettings = {},
+  { language = "en", theme = "light" }: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
+) {
   const fake = createAreaVault({ ...some, ...settings });
   const vault = { ...fake, PictureField };
   keepExaminer(vault, examinerOf(fake));
-  return { fake, ...(await renderApp(<main><OpenersPage /></main>, { vault, path: "/openers", route: "/openers", language, theme })) };
+  return {
+    fake,
+    ...(await renderApp(
+      <main>
+        <OpenersPage />
+      </main>,
+      { vault, path: "/openers", route: "/openers", language, theme },
+    )),
+  };
 }
 
 /** Shows the picture of the account to whatever asks for one. */
@@ -71,7 +91,9 @@ describe("changing a picture", () => {
     const [one] = (await fake.openers.list()).openers;
     expect(one).toMatchObject({ name: "Garden", kind: "image" });
     await fake.lock();
-    await expect(fake.unlock(requireHandle("garden", null))).rejects.toMatchObject({ code: "not_this_picture_or_passphrase" });
+    await expect(fake.unlock(requireHandle("garden", null))).rejects.toMatchObject({
+      code: "not_this_picture_or_passphrase",
+    });
     await fake.unlock(requireHandle("garden", "nine stones"));
   });
 
@@ -103,7 +125,10 @@ describe("changing a picture", () => {
 });
 
 describe("what opens my secrets", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("names the openers and what each secret is opened by, in %s and %s", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("names the openers and what each secret is opened by, in %s and %s", async (language, theme) => {
     await draw({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x", covers: false }] }, { language, theme });
     expect(await screen.findByText("Paper")).toBeVisible();
     const secrets = within(screen.getByRole("region", { name: language === "en" ? "Secrets" : "Secretos" }));
@@ -120,7 +145,10 @@ describe("what opens my secrets", () => {
 
   it("on a locked device leads to unlocking", async () => {
     await draw({ unlocked: false });
-    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fopeners");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fopeners",
+    );
   });
 
   it("warns of an opener that the service does not serve", async () => {
@@ -129,7 +157,9 @@ describe("what opens my secrets", () => {
   });
 
   it("seals what is not covered in one go, with what is shown, and lets no list of another screen pass for fresh", async () => {
-    const { fake, queryClient } = await draw({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x", covers: false }] });
+    const { fake, queryClient } = await draw({
+      keys: [{ kind: "recovery_code", name: "Paper", secret: "x", covers: false }],
+    });
     await userEvent.click(await screen.findByRole("button", { name: "Seal what is not covered" }));
     await userEvent.click(screen.getByRole("button", { name: "Show it and seal" }));
     expect(screen.getByText("Show a picture, a recovery code or a passkey first.")).toBeVisible();
@@ -151,7 +181,9 @@ describe("making a recovery code", () => {
   it("shows 24 words once, asks for two of them back, and adds it with something that opens today", async () => {
     const { fake } = await draw();
     await userEvent.click(await screen.findByRole("button", { name: "Make a recovery code" }));
-    const words = within(await screen.findByRole("list", { name: "The 24 words" })).getAllByRole("listitem").map((item) => item.textContent);
+    const words = within(await screen.findByRole("list", { name: "The 24 words" }))
+      .getAllByRole("listitem")
+      .map((item) => item.textContent);
     expect(words).toHaveLength(24);
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Print" }));
@@ -163,7 +195,8 @@ describe("making a recovery code", () => {
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     expect(screen.getAllByText("This is not that word. Look at the paper again.")).toHaveLength(2);
     for (const field of fields) {
-      const [, number = ""] = /Word (\d+)/.exec(field instanceof HTMLInputElement ? (field.labels?.[0]?.textContent ?? "") : "") ?? [];
+      const [, number = ""] =
+        /Word (\d+)/.exec(field instanceof HTMLInputElement ? (field.labels?.[0]?.textContent ?? "") : "") ?? [];
       await userEvent.clear(field);
       await userEvent.type(field, ` ${(words[Number(number) - 1] ?? "").toUpperCase()}`);
     }
@@ -172,7 +205,9 @@ describe("making a recovery code", () => {
     await userEvent.click(await screen.findByRole("button", { name: "Add the code" }));
     await show("garden", "Add the code");
     expect(await screen.findByText(/2 secrets are not opened by everything/)).toBeVisible();
-    expect(within(screen.getByRole("region", { name: "Ways to open" })).getByText("Recovery code on paper")).toBeVisible();
+    expect(
+      within(screen.getByRole("region", { name: "Ways to open" })).getByText("Recovery code on paper"),
+    ).toBeVisible();
   });
 });
 
@@ -197,7 +232,11 @@ describe("making a passkey", () => {
 });
 
 describe("showing something else than a picture", () => {
-  const keys = [{ kind: "passkey", name: "Phone", secret: "7" }, { kind: "recovery_code", name: "Paper", secret: paper }, { kind: "recovery_code", name: "New", secret: "x", covers: false }] as const;
+  const keys = [
+    { kind: "passkey", name: "Phone", secret: "7" },
+    { kind: "recovery_code", name: "Paper", secret: paper },
+    { kind: "recovery_code", name: "New", secret: "x", covers: false },
+  ] as const;
   const begin = async () => {
     await userEvent.click(await screen.findByRole("button", { name: "Seal what is not covered" }));
   };
@@ -269,8 +308,23 @@ describe("removing an opener", () => {
     const lost = secrets.slice(0, 1);
     if (garden === undefined) throw new TypeError("the account has a picture");
     const opener = { ...garden, onlyWayTo: lost.map(({ secretId }) => secretId) };
-    const overview = { openers: [...openers, { ...garden, id: "01890a5d-ac96-7000-8000-00000000ffff", name: "Lake" }], secrets };
-    await renderApp(<main><h1>Openers</h1><RemovePanel vault={vault} opener={opener} overview={overview} onDone={() => undefined} onCancel={() => undefined} /></main>, { vault });
+    const overview = {
+      openers: [...openers, { ...garden, id: "01890a5d-ac96-7000-8000-00000000ffff", name: "Lake" }],
+      secrets,
+    };
+    await renderApp(
+      <main>
+        <h1>Openers</h1>
+        <RemovePanel
+          vault={vault}
+          opener={opener}
+          overview={overview}
+          onDone={() => undefined}
+          onCancel={() => undefined}
+        />
+      </main>,
+      { vault },
+    );
     expect(await screen.findByText("1 secret would be lost")).toBeVisible();
     expect(within(screen.getByRole("alert")).getByText("Deed")).toBeVisible();
     expect(screen.queryByLabelText("Picture file")).toBeNull();
@@ -311,7 +365,9 @@ describe("the focus", () => {
   it("follows the steps of a recovery code, and stands at the list once it is added", async () => {
     await draw();
     await userEvent.click(await screen.findByRole("button", { name: "Make a recovery code" }));
-    const words = (await within(await screen.findByRole("list", { name: "The 24 words" })).findAllByRole("listitem")).map(({ textContent }) => textContent);
+    const words = (
+      await within(await screen.findByRole("list", { name: "The 24 words" })).findAllByRole("listitem")
+    ).map(({ textContent }) => textContent);
     await userEvent.click(screen.getByRole("button", { name: "I have them on paper" }));
     expect(screen.getByRole("heading", { name: "Make a recovery code" })).toHaveFocus();
     for (const field of screen.getAllByRole<HTMLInputElement>("textbox", { name: /^Word / })) {
@@ -347,18 +403,32 @@ describe("the focus", () => {
 });
 
 describe("a lost device", () => {
-  const keys = [{ kind: "recovery_code", name: "Paper", secret: paper }, { kind: "passkey", name: "Phone", secret: "7" }] as const;
+  const keys = [
+    { kind: "recovery_code", name: "Paper", secret: paper },
+    { kind: "passkey", name: "Phone", secret: "7" },
+  ] as const;
   const begin = async (language: "en" | "es" = "en") => {
-    await userEvent.click(await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }));
+    await userEvent.click(
+      await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }),
+    );
     await userEvent.click(screen.getByRole("button", { name: language === "en" ? "Go on" : "Seguir" }));
   };
 
-  it.each([["en", "light"], ["es", "dark"]] as const)("says first what it means, in %s and %s", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("says first what it means, in %s and %s", async (language, theme) => {
     const { fake } = await draw({ keys }, { language, theme });
-    await userEvent.click(await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }));
-    expect(screen.getByText(language === "en" ? /opens nothing new from then on/ : /no abre nada nuevo: ni títulos/)).toBeVisible();
+    await userEvent.click(
+      await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }),
+    );
+    expect(
+      screen.getByText(language === "en" ? /opens nothing new from then on/ : /no abre nada nuevo: ni títulos/),
+    ).toBeVisible();
     expect(screen.getByRole("heading", { level: 2 })).toHaveFocus();
-    expect(screen.getByText(language === "en" ? /copied there before stays openable/ : /se podrá seguir abriendo/)).toBeVisible();
+    expect(
+      screen.getByText(language === "en" ? /copied there before stays openable/ : /se podrá seguir abriendo/),
+    ).toBeVisible();
     await expectAccessible();
     expect(fake.calls).not.toContain("openers.recognise");
   });
@@ -407,15 +477,35 @@ describe("a lost device", () => {
 
   it("asks before secrets are lost that nothing shown opens", async () => {
     await draw();
-    const lost = { kind: "image", createdAt: "2026-11-01T10:00:00.000Z", rehearsedAt: null, opens: 1, served: true } as const;
+    const lost = {
+      kind: "image",
+      createdAt: "2026-11-01T10:00:00.000Z",
+      rehearsedAt: null,
+      opens: 1,
+      served: true,
+    } as const;
     const garden = { ...lost, id: "garden", name: "Garden", onlyWayTo: [] };
     const forest = { ...lost, id: "forest", name: "Forest", onlyWayTo: ["deed"] };
-    const overview = { openers: [garden, forest], secrets: [{ secretId: "deed", title: "Deed of the house", openers: ["forest"], missing: ["garden"], rehearsedAt: null }] };
+    const overview = {
+      openers: [garden, forest],
+      secrets: [
+        { secretId: "deed", title: "Deed of the house", openers: ["forest"], missing: ["garden"], rehearsedAt: null },
+      ],
+    };
     const fake = createAreaVault(some);
-    const vault = { ...fake, PictureField, openers: { ...fake.openers, recognise: () => Promise.resolve({ openerId: "garden" }) } };
+    const vault = {
+      ...fake,
+      PictureField,
+      openers: { ...fake.openers, recognise: () => Promise.resolve({ openerId: "garden" }) },
+    };
     const rotate = jest.spyOn(vault.openers, "rotate");
     cleanup();
-    await renderApp(<main><LostDevice vault={vault} overview={overview} onDone={() => undefined} onCancel={() => undefined} /></main>, { vault });
+    await renderApp(
+      <main>
+        <LostDevice vault={vault} overview={overview} onDone={() => undefined} onCancel={() => undefined} />
+      </main>,
+      { vault },
+    );
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     await show("garden", "Show this one");
     expect(await screen.findByText("Deed of the house")).toBeVisible();

@@ -59,5 +59,11 @@ const Box = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
-  & > video { width: 100%; aspect-ratio: 4 / 3; object-fit: contain; border-radius: ${s("radius")}; background: ${s("surfaceSunken")}; }
+  & > video {
+    width: 100%;
+    aspect-ratio: 4 / 3;
+    object-fit: contain;
+    border-radius: ${s("radius")};
+    background: ${s("surfaceSunken")};
+  }
 `;

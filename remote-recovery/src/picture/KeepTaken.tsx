@@ -16,7 +16,11 @@ interface KeepTakenProps {
 /** A picture that was taken here exists nowhere else: asks to save it. */
 export function KeepTaken({ taken: { picture, saved, drive }, onSaved }: KeepTakenProps) {
   const { t } = useTranslation("provide-image");
-  const title = !saved ? t("camera.keep_title") : drive === null ? t("camera.saved_title") : t("camera.saved_drive_title", { drive: t(`drive.${drive}_name`) });
+  const title = !saved
+    ? t("camera.keep_title")
+    : drive === null
+      ? t("camera.saved_title")
+      : t("camera.saved_drive_title", { drive: t(`drive.${drive}_name`) });
   const handleSaved = (place: DriveName | null) => {
     noteTakenSaved(picture, place);
     onSaved?.();

@@ -39,7 +39,12 @@ function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partia
   );
 }
 
-async function draw(purpose: "choose" | "show" = "choose", vaultSettings: AreaVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}, props: Partial<PictureFieldProps> = {}) {
+async function draw(
+  purpose: "choose" | "show" = "choose",
+  vaultSettings: AreaVaultSettings = {},
+  settings: Parameters<typeof renderApp>[1] = {},
+  props: Partial<PictureFieldProps> = {},
+) {
   const vault = createAreaVault({
     verdicts: {
       amber: { level: "amber", reasons: ["spread"] },
@@ -62,13 +67,23 @@ interface FakeCamera {
 }
 
 /** jsdom has no camera. What was asked for is noted; `end` is what unplugging does. */
-function withCamera(getUserMedia: (constraints: MediaStreamConstraints) => Promise<unknown>, cameras: readonly FakeCamera[] = [{ id: "one" }]) {
+function withCamera(
+  getUserMedia: (constraints: MediaStreamConstraints) => Promise<unknown>,
+  cameras: readonly FakeCamera[] = [{ id: "one" }],
+) {
   const enumerateDevices = () => Promise.resolve(cameras.map(({ id }) => ({ kind: "videoinput", deviceId: id })));
   Object.defineProperty(navigator, "mediaDevices", { configurable: true, value: { getUserMedia, enumerateDevices } });
 }
 function fakeStream(stop: () => void = () => undefined, { id, facing }: FakeCamera = { id: "one" }) {
-  const track = Object.assign(new EventTarget(), { stop, getSettings: () => ({ deviceId: id, ...(facing === undefined ? {} : { facingMode: facing }) }) });
-  return { getTracks: () => [track], getVideoTracks: () => [track], end: () => track.dispatchEvent(new Event("ended")) };
+  const track = Object.assign(new EventTarget(), {
+    stop,
+    getSettings: () => ({ deviceId: id, ...(facing === undefined ? {} : { facingMode: facing }) }),
+  });
+  return {
+    getTracks: () => [track],
+    getVideoTracks: () => [track],
+    end: () => track.dispatchEvent(new Event("ended")),
+  };
 }
 /** Takes what the camera shows: a picture that says `text`. */
 async function takePictureOf(text: string) {
@@ -158,8 +173,19 @@ describe("PictureField for choosing", () => {
   });
 
   it.each<[string, readonly FakeCamera[], unknown]>([
-    ["to the other side", [{ id: "back", facing: "environment" }, { id: "front", facing: "user" }], { facingMode: "user" }],
-    ["to the next one, where they do not say where they look", [{ id: "one" }, { id: "two" }], { deviceId: { exact: "two" } }],
+    [
+      "to the other side",
+      [
+        { id: "back", facing: "environment" },
+        { id: "front", facing: "user" },
+      ],
+      { facingMode: "user" },
+    ],
+    [
+      "to the next one, where they do not say where they look",
+      [{ id: "one" }, { id: "two" }],
+      { deviceId: { exact: "two" } },
+    ],
   ])("turns %s", async (_what, cameras, wanted) => {
     const asked: MediaStreamConstraints[] = [];
     withCamera((constraints) => {
@@ -234,7 +260,11 @@ describe("PictureField for choosing", () => {
   it("goes without a passphrase behind one plain sentence", async () => {
     await draw();
     await choose(picture("garden"));
-    await userEvent.click(await screen.findByRole("checkbox", { name: /Whoever gets this picture and the stored data of your account can then open everything/ }));
+    await userEvent.click(
+      await screen.findByRole("checkbox", {
+        name: /Whoever gets this picture and the stored data of your account can then open everything/,
+      }),
+    );
     expect(shown()).toMatchObject({ passphrase: null });
     expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
   });
@@ -279,7 +309,9 @@ describe("PictureField for choosing", () => {
     expect(await screen.findByText(/It has less detail than a key should have/)).toBeVisible();
     expect(screen.queryByText(/not every copy of it opens/)).not.toBeInTheDocument();
     expect(screen.getByText("It follows a pattern that could be guessed.")).toBeVisible();
-    expect(screen.getByText("A small copy does not open. Keep copies at least 350 pixels wide and high.")).toBeVisible();
+    expect(
+      screen.getByText("A small copy does not open. Keep copies at least 350 pixels wide and high."),
+    ).toBeVisible();
   });
 
   it("refuses a red picture with its reasons, each once", async () => {
@@ -332,7 +364,9 @@ describe("PictureField for choosing", () => {
   });
 
   it("lets go of picture and passphrase when the portal locks", async () => {
-    const { record } = await draw("choose", { images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
+    const { record } = await draw("choose", {
+      images: [{ name: "Garden", picture: "garden", passphrase: "four words" }],
+    });
     await choose(picture("garden"));
     await userEvent.type(await screen.findByLabelText("Passphrase of this image"), "four words");
     const handle = given;
@@ -376,7 +410,11 @@ describe("PictureField for choosing", () => {
     await draw();
     const drop = (files: readonly File[]) =>
       fireEvent.drop(screen.getByText("Drop a picture here, paste it, or choose a file."), {
-        dataTransfer: { files, items: files.map((file) => ({ kind: "file", type: file.type, getAsFile: () => file })), types: ["Files"] },
+        dataTransfer: {
+          files,
+          items: files.map((file) => ({ kind: "file", type: file.type, getAsFile: () => file })),
+          types: ["Files"],
+        },
       });
     drop([picture("one"), picture("two")]);
     expect(await screen.findByRole("alert")).toHaveTextContent("Choose one picture only.");
@@ -387,7 +425,10 @@ describe("PictureField for choosing", () => {
 
   it("takes a picture that is pasted anywhere on the page, and leaves pasted text alone", async () => {
     const { vault } = await draw();
-    const paste = (files: readonly File[]) => fireEvent.paste(document.body, { clipboardData: { files, items: [], types: files.length > 0 ? ["Files"] : ["text/plain"] } });
+    const paste = (files: readonly File[]) =>
+      fireEvent.paste(document.body, {
+        clipboardData: { files, items: [], types: files.length > 0 ? ["Files"] : ["text/plain"] },
+      });
     expect(paste([])).toBe(true); // not prevented
     expect(vault.examined).toEqual([]);
     expect(paste([picture("garden")])).toBe(false);
@@ -407,7 +448,10 @@ describe("PictureField for choosing", () => {
   it("shows progress, and forgets the judgement of a picture that was replaced", async () => {
     const vault = createFakeVault();
     const verdicts: { end: (verdict: PictureVerdict) => void; options: CallOptions | undefined }[] = [];
-    keepExaminer(vault, (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })));
+    keepExaminer(
+      vault,
+      (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })),
+    );
     await renderApp(<Form purpose="choose" />, { vault });
     await screen.findByLabelText("Picture file");
     await choose(picture("first"));

@@ -11,8 +11,9 @@ import { PictureForm } from "./PictureForm.tsx";
 import { savedPictureOf } from "./saved-picture.ts";
 
 /**
- * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other remotes: it relies on
- * nothing but the portal, the texts and the theme, and gives them a handle in place of what it holds.
+ * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other
+ * remotes: it relies on nothing but the portal, the texts and the theme, and gives them a handle in
+ * place of what it holds.
  */
 export function PictureField(props: PictureFieldProps) {
   return (
@@ -65,7 +66,13 @@ function OnlyPicture({ purpose, value, onChange, onKnown, disabled = false, erro
   const handleLock = useEffectEvent(() => {
     change(noPicture);
   });
-  useEffect(() => portal.onLock(() => { handleLock(); }), [portal]);
+  useEffect(
+    () =>
+      portal.onLock(() => {
+        handleLock();
+      }),
+    [portal],
+  );
   return <PictureForm purpose={purpose} draft={draft} disabled={disabled} error={error ?? null} onChange={change} />;
 }
 

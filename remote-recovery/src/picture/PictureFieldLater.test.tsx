@@ -9,7 +9,10 @@ import { createAreaVault } from "../testing/area-vault.ts";
 import { PictureFieldLater } from "./PictureFieldLater.tsx";
 
 const mockLoadTexts = jest.fn();
-jest.mock("@relicario/shared/i18n", () => ({ ...jest.requireActual<object>("@relicario/shared/i18n"), loadTexts: () => Promise.resolve(mockLoadTexts()) }));
+jest.mock("@relicario/shared/i18n", () => ({
+  ...jest.requireActual<object>("@relicario/shared/i18n"),
+  loadTexts: () => Promise.resolve(mockLoadTexts()),
+}));
 
 /** As another area draws it. */
 function Form() {
@@ -35,7 +38,8 @@ describe("PictureFieldLater", () => {
     await userEvent.type(title, "Savings");
     expect(await screen.findByRole("alert")).toHaveTextContent("This part of the portal could not be fetched");
     await expectAccessible();
-    await act(() => userEvent.click(screen.getByRole("button", { name: "Try again" }))); // what suspends after a click goes on only inside an awaited act
+    // what suspends after a click goes on only inside an awaited act
+    await act(() => userEvent.click(screen.getByRole("button", { name: "Try again" })));
     expect(await screen.findByLabelText("Picture file")).toBeInTheDocument();
     expect(title).toHaveValue("Savings");
   });
@@ -47,7 +51,13 @@ describe("PictureFieldLater", () => {
         <main>
           <h1>Form</h1>
           <PictureFieldLater purpose="show" pictureOnly value={null} onChange={() => undefined} />
-          <button onClick={() => { setMore(true); }}>More</button>
+          <button
+            onClick={() => {
+              setMore(true);
+            }}
+          >
+            More
+          </button>
           {more && <PictureFieldLater purpose="show" pictureOnly value={null} onChange={() => undefined} />}
         </main>
       );

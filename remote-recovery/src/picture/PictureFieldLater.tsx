@@ -11,12 +11,14 @@ import { useTranslation } from "react-i18next";
 const namespaces = ["provide-image", "openers"] as const;
 
 /**
- * The field for a picture, drawn in the forms of other areas. The vault is made on every visit, so code and texts of the field are
- * fetched when a form shows it. When they do not come, the form around it stays, with what was typed.
+ * The field for a picture, drawn in the forms of other areas. The vault is made on every visit, so
+ * code and texts of the field are fetched when a form shows it. When they do not come, the form
+ * around it stays, with what was typed.
  */
 export function PictureFieldLater(props: PictureFieldProps) {
   const { i18n } = useTranslation("common");
-  // Outside the component that suspends: React renders again to show a failure and must get the same failed promise.
+  // Outside the component that suspends: React renders again to show a failure and must get the
+  // same failed promise.
   const [field, setField] = useState(() => loadField(i18n));
   return (
     <ErrorBoundary
@@ -24,7 +26,8 @@ export function PictureFieldLater(props: PictureFieldProps) {
         setField(loadField(i18n));
       }}
       fallbackRender={({ error, resetErrorBoundary }) => {
-        if (!isPortalError(error, "remote_unreachable")) throw toPortalError(error); // it is there, and broke: for the boundary of the area
+        // it is there, and broke: for the boundary of the area
+        if (!isPortalError(error, "remote_unreachable")) throw toPortalError(error);
         return <ErrorNotice error={error} onRetry={resetErrorBoundary} />;
       }}
     >
@@ -50,7 +53,10 @@ function LoadedField({ field, ...props }: LoadedFieldProps) {
 
 let loading: Promise<ComponentType<PictureFieldProps>> | null = null;
 
-/** One promise for all fields, so that those after the first are drawn at once. A failure is forgotten. */
+/**
+ * One promise for all fields, so that those after the first are drawn at once. A failure is
+ * forgotten.
+ */
 function loadField(i18n: I18n): Promise<ComponentType<PictureFieldProps>> {
   if (loading !== null) return loading;
   const begun = fieldWithTexts(i18n);

@@ -12,7 +12,13 @@ import { PictureForm } from "./PictureForm.tsx";
 
 const drives: Drives = {
   google: { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" },
-  onedrive: { client_id: "m", authority: "https://login.example/consumers", graph_url: "https://graph.example/v1.0", picker_url: "https://picker.example/picker", content_origins: ["https://content.example"] },
+  onedrive: {
+    client_id: "m",
+    authority: "https://login.example/consumers",
+    graph_url: "https://graph.example/v1.0",
+    picker_url: "https://picker.example/picker",
+    content_origins: ["https://content.example"],
+  },
 };
 
 let draft: PictureDraft = noPicture;
@@ -69,7 +75,11 @@ beforeEach(async () => {
   });
   jest.spyOn(globalThis, "fetch").mockImplementation(async (address) => {
     if (/alt=media|\/bytes$/.test(address as string)) return new Response(await bytes);
-    return Response.json({ name: "from-the-drive.jpg", size: 9, "@content.downloadUrl": "https://content.example/bytes" });
+    return Response.json({
+      name: "from-the-drive.jpg",
+      size: 9,
+      "@content.downloadUrl": "https://content.example/bytes",
+    });
   });
   await renderApp(<Form />, { vault: createAreaVault(), drives });
   await userEvent.upload(screen.getByLabelText("Picture file"), picture("garden"));
@@ -82,7 +92,8 @@ afterEach(() => {
 });
 
 const passphrase = () => screen.getByLabelText("Passphrase, if the picture has one");
-const answer = (more: string) => channel.onmessage?.({ data: { answer: `state=${channel.name.replace("drive-answer:", "")}&${more}` } });
+const answer = (more: string) =>
+  channel.onmessage?.({ data: { answer: `state=${channel.name.replace("drive-answer:", "")}&${more}` } });
 
 /** What each window does once somebody has chosen a file in it. */
 const choices: Readonly<Record<string, () => Promise<void>>> = {
@@ -96,25 +107,47 @@ const choices: Readonly<Record<string, () => Promise<void>>> = {
       expect(toWindow).toMatchObject([{ next: "post" }]);
     });
     const [{ address }] = toWindow as [{ address: string }];
-    const { messaging } = JSON.parse(new URL(address).searchParams.get("filePicker") ?? "") as { messaging: { channelId: string } };
-    const port: { onmessage: ((event: { data: unknown }) => void) | null; postMessage: () => void } = { onmessage: null, postMessage: () => undefined };
-    window.dispatchEvent(Object.assign(new Event("message"), { source: popup, origin: "https://picker.example", data: { type: "initialize", channelId: messaging.channelId }, ports: [port] }));
-    const item = { id: "i", parentReference: { driveId: "d" }, "@sharePoint.endpoint": "https://content.example/_api/v2.0" };
+    const { messaging } = JSON.parse(new URL(address).searchParams.get("filePicker") ?? "") as {
+      messaging: { channelId: string };
+    };
+    const port: { onmessage: ((event: { data: unknown }) => void) | null; postMessage: () => void } = {
+      onmessage: null,
+      postMessage: () => undefined,
+    };
+    window.dispatchEvent(
+      Object.assign(new Event("message"), {
+        source: popup,
+        origin: "https://picker.example",
+        data: { type: "initialize", channelId: messaging.channelId },
+        ports: [port],
+      }),
+    );
+    const item = {
+      id: "i",
+      parentReference: { driveId: "d" },
+      "@sharePoint.endpoint": "https://content.example/_api/v2.0",
+    };
     port.onmessage?.({ data: { type: "command", id: "1", data: { command: "pick", items: [item] } } });
   },
 };
 
 describe("PictureForm", () => {
-  it.each(Object.entries(choices))("keeps what is typed while %s is asked and the file is on its way", async (drive, choose) => {
-    await userEvent.click(screen.getByRole("button", { name: `Choose from ${drive}` }));
-    await userEvent.type(passphrase(), " words");
-    await act(choose);
-    await userEvent.type(passphrase(), " and");
-    act(() => {
-      giveBytes("a picture");
-    });
-    expect(await screen.findByText("from-the-drive.jpg")).toBeVisible();
-    expect(passphrase()).toHaveValue("four words and");
-    expect(draft).toMatchObject({ passphrase: "four words and", standing: { status: "shown", picture: { name: "from-the-drive.jpg" } } });
-  });
+  it.each(Object.entries(choices))(
+    "keeps what is typed while %s is asked and the file is on its way",
+    async (drive, choose) => {
+      await userEvent.click(screen.getByRole("button", { name: `Choose from ${drive}` }));
+      await userEvent.type(passphrase(), " words");
+      await act(choose);
+      await userEvent.type(passphrase(), " and");
+      act(() => {
+        giveBytes("a picture");
+      });
+      expect(await screen.findByText("from-the-drive.jpg")).toBeVisible();
+      expect(passphrase()).toHaveValue("four words and");
+      expect(draft).toMatchObject({
+        passphrase: "four words and",
+        standing: { status: "shown", picture: { name: "from-the-drive.jpg" } },
+      });
+    },
+  );
 });

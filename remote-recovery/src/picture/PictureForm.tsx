@@ -17,7 +17,10 @@ interface PictureFormProps {
   readonly onChange: (draft: PictureDraft) => void;
 }
 
-/** A picture and its passphrase, as whoever holds the draft has them. For screens of this area alone. */
+/**
+ * A picture and its passphrase, as whoever holds the draft has them. For screens of this area
+ * alone.
+ */
 export function PictureForm({ purpose, draft, disabled, error, onChange }: PictureFormProps) {
   const { t } = useTranslation("provide-image");
   // A drive may answer long after the click that asked it: what was typed meanwhile stays.

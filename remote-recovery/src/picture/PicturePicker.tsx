@@ -1,5 +1,18 @@
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, media, Progress, s, SmallText, space, SpacedRow, useErrorSentence, useVault, visuallyHidden, type VaultAccess } from "@relicario/shared/ui";
+import {
+  Button,
+  ErrorNotice,
+  media,
+  Progress,
+  s,
+  SmallText,
+  space,
+  SpacedRow,
+  useErrorSentence,
+  useVault,
+  visuallyHidden,
+  type VaultAccess,
+} from "@relicario/shared/ui";
 import { usePortal, type PictureFieldProps, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import * as Tabs from "@radix-ui/react-tabs";
 import { Camera, ImagePlus } from "lucide-react";
@@ -36,10 +49,17 @@ export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
 }
 
 /**
- * Takes one picture by choosing, dropping or pasting, or with the camera, shows it, and says what it is good for. Only judging takes
- * the vault: a page without an account has none.
+ * Takes one picture by choosing, dropping or pasting, or with the camera, shows it, and says what
+ * it is good for. Only judging takes the vault: a page without an account has none.
  */
-export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, access = null }: PicturePickerProps & { readonly access?: VaultAccess | null }) {
+export function PicturePicker({
+  purpose,
+  standing,
+  disabled,
+  onChange,
+  onSaved,
+  access = null,
+}: PicturePickerProps & { readonly access?: VaultAccess | null }) {
   const { t } = useTranslation("provide-image");
   const sentence = useErrorSentence();
   const titleId = useId();
@@ -57,7 +77,8 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
     stop();
     setWay("upload");
     if (purpose === "choose") forgetTaken();
-    const wrong = files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
+    const wrong =
+      files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
     setLocalError(wrong);
     examination.stop();
     if (wrong !== null) onChange({ status: "none" });
@@ -72,17 +93,25 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
   useEffect(() => {
     forgetForeign();
   }, []);
-  // Judging ends with the screen that asked for it: it begins anew where the picture is shown again.
+  // Judging ends with the screen that asked for it: it begins anew where the picture is shown
+  // again.
   const examine = access?.status === "ready" && standing.status === "examining" ? access.vault : null;
   const judgeAgain = useEffectEvent((vault: Vault) => {
-    if (standing.status === "examining" && !examination.isRunning()) examination.start(examinerOf(vault), standing.picture);
+    if (standing.status === "examining" && !examination.isRunning())
+      examination.start(examinerOf(vault), standing.picture);
   });
   useEffect(() => {
     if (examine !== null) judgeAgain(examine);
   }, [examine]);
   const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
-  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled: !ready, noClick: true, noKeyboard: true, noPaste: true });
+  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({
+    onDrop: take,
+    disabled: !ready,
+    noClick: true,
+    noKeyboard: true,
+    noPaste: true,
+  });
   const field = useRef<HTMLDivElement>(null);
   usePastedFiles(field, ready, take);
   const preview = usePreview(picture);
@@ -96,15 +125,34 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
   const drop = (
     <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
       <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
-      {preview !== null && <Preview key={preview} src={preview} alt={t("field.preview_aria")} onError={(event) => { event.currentTarget.hidden = true; }} />}
+      {preview !== null && (
+        <Preview
+          key={preview}
+          src={preview}
+          alt={t("field.preview_aria")}
+          onError={(event) => {
+            event.currentTarget.hidden = true;
+          }}
+        />
+      )}
       {picture === null && <DropIcon aria-hidden>{taking ? <Camera /> : <ImagePlus />}</DropIcon>}
       <DropText>
-        {picture instanceof File ? <FileName>{picture.name}</FileName> : <span>{t(taking ? "camera.start_body" : "field.drop_body")}</span>}
+        {picture instanceof File ? (
+          <FileName>{picture.name}</FileName>
+        ) : (
+          <span>{t(taking ? "camera.start_body" : "field.drop_body")}</span>
+        )}
         <SmallText>{t("field.private_hint")}</SmallText>
         {picture === null && !taking && <SmallText>{t("field.cloud_hint")}</SmallText>}
         <SpacedRow>
           {taking ? (
-            <Button tone={picture === null ? "primary" : "quiet"} icon={<Camera aria-hidden />} disabled={!ready} pending={camera.status === "starting"} onClick={() => void start()}>
+            <Button
+              tone={picture === null ? "primary" : "quiet"}
+              icon={<Camera aria-hidden />}
+              disabled={!ready}
+              pending={camera.status === "starting"}
+              onClick={() => void start()}
+            >
               {t(picture === null ? "camera.open_action" : "camera.again_action")}
             </Button>
           ) : (
@@ -135,37 +183,75 @@ export function PicturePicker({ purpose, standing, disabled, onChange, onSaved, 
     <Box ref={field} role="group" aria-labelledby={titleId} data-tour="picture-field">
       <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
       {purpose === "choose" && hasCamera() ? (
-        <Tabs.Root value={way} onValueChange={(next) => { handleWay(next === "take" ? "take" : "upload"); }} activationMode="manual">
+        <Tabs.Root
+          value={way}
+          onValueChange={(next) => {
+            handleWay(next === "take" ? "take" : "upload");
+          }}
+          activationMode="manual"
+        >
           <Ways aria-label={t("way.list_aria")}>
-            <WayTab value="upload" disabled={!ready}>{t("way.upload_label")}</WayTab>
-            <WayTab value="take" disabled={!ready} data-tour="picture-take">{t("way.take_label")}</WayTab>
+            <WayTab value="upload" disabled={!ready}>
+              {t("way.upload_label")}
+            </WayTab>
+            <WayTab value="take" disabled={!ready} data-tour="picture-take">
+              {t("way.take_label")}
+            </WayTab>
           </Ways>
-          <Tabs.Content value="upload" tabIndex={-1}>{drop}</Tabs.Content>
-          <Tabs.Content value="take" tabIndex={-1}>{capture}</Tabs.Content>
+          <Tabs.Content value="upload" tabIndex={-1}>
+            {drop}
+          </Tabs.Content>
+          <Tabs.Content value="take" tabIndex={-1}>
+            {capture}
+          </Tabs.Content>
         </Tabs.Root>
       ) : (
         drop
       )}
-      {!taking && <ChooseFromDrive disabled={!ready} onChosen={(file) => { take([file]); }} />}
-      {taken !== null && picture === taken.picture && isWorthKeeping(standing) && <KeepTaken taken={taken} onSaved={onSaved} />}
+      {!taking && (
+        <ChooseFromDrive
+          disabled={!ready}
+          onChosen={(file) => {
+            take([file]);
+          }}
+        />
+      )}
+      {taken !== null && picture === taken.picture && isWorthKeeping(standing) && (
+        <KeepTaken taken={taken} onSaved={onSaved} />
+      )}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
       {standing.status === "failed" && <FieldError>{sentence(standing.error)}</FieldError>}
       {standing.status === "examining" && (
-        <Progress label={t("field.examining_status")} done={examination.progress?.done ?? 0} total={examination.progress?.total ?? 0} />
+        <Progress
+          label={t("field.examining_status")}
+          done={examination.progress?.done ?? 0}
+          total={examination.progress?.total ?? 0}
+        />
       )}
       {standing.status === "examined" && <PictureVerdictNotice verdict={standing.verdict} />}
-      {purpose === "choose" && <PictureAdvice open={standing.status === "none" || (standing.status === "examined" && standing.verdict.level === "red" && standing.verdict.known === null)} />}
+      {purpose === "choose" && (
+        <PictureAdvice
+          open={
+            standing.status === "none" ||
+            (standing.status === "examined" && standing.verdict.level === "red" && standing.verdict.known === null)
+          }
+        />
+      )}
     </Box>
   );
 }
 
 /**
- * Takes files that are pasted anywhere on the page: nobody has to find out first where the focus must be. Of two fields the one
- * with the focus takes them, else the first.
+ * Takes files that are pasted anywhere on the page: nobody has to find out first where the focus
+ * must be. Of two fields the one with the focus takes them, else the first.
  */
-function usePastedFiles(field: RefObject<HTMLElement | null>, enabled: boolean, take: (files: readonly File[]) => void): void {
+function usePastedFiles(
+  field: RefObject<HTMLElement | null>,
+  enabled: boolean,
+  take: (files: readonly File[]) => void,
+): void {
   const handlePaste = useEffectEvent((event: ClipboardEvent) => {
     const files = [...(event.clipboardData?.files ?? [])];
     const focused = event.target instanceof Element ? event.target.closest("[data-tour=picture-field]") : null;
@@ -175,15 +261,21 @@ function usePastedFiles(field: RefObject<HTMLElement | null>, enabled: boolean, 
   });
   useEffect(() => {
     if (!enabled) return undefined;
-    const listen = (event: ClipboardEvent): void => { handlePaste(event); };
+    const listen = (event: ClipboardEvent): void => {
+      handlePaste(event);
+    };
     document.addEventListener("paste", listen);
-    return () => { document.removeEventListener("paste", listen); };
+    return () => {
+      document.removeEventListener("paste", listen);
+    };
   }, [enabled]);
 }
 
 /** A picture that cannot be used is not worth keeping. */
 function isWorthKeeping(standing: PictureStanding): boolean {
-  return standing.status === "examined" && standing.verdict.level !== "red" && standing.verdict.known?.kind !== "resembles";
+  return (
+    standing.status === "examined" && standing.verdict.level !== "red" && standing.verdict.known?.kind !== "resembles"
+  );
 }
 
 /** One examination at a time: a newer picture, or leaving the page, ends the one before. */
@@ -251,8 +343,15 @@ const WayTab = styled(Tabs.Trigger)`
   color: ${s("textMuted")};
   font: inherit;
   cursor: pointer;
-  &[data-state="active"] { border-bottom-color: ${s("accent")}; color: ${s("text")}; font-weight: 600; }
-  &:disabled { cursor: default; opacity: 0.6; }
+  &[data-state="active"] {
+    border-bottom-color: ${s("accent")};
+    color: ${s("text")};
+    font-weight: 600;
+  }
+  &:disabled {
+    cursor: default;
+    opacity: 0.6;
+  }
 `;
 
 const Drop = styled.div`
@@ -265,10 +364,23 @@ const Drop = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceSunken")};
   min-height: 148px;
-  &:focus-visible { outline: 2px solid ${s("focus")}; }
-  &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
-  &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }
-  ${media.mobile} { flex-direction: column; align-items: stretch; text-align: center; gap: ${space(3)}; }
+  &:focus-visible {
+    outline: 2px solid ${s("focus")};
+  }
+  &[data-drag="true"] {
+    border-color: ${s("accent")};
+    background: ${s("accentSoft")};
+  }
+  &[data-chosen="true"] {
+    border-style: solid;
+    border-color: ${s("border")};
+  }
+  ${media.mobile} {
+    flex-direction: column;
+    align-items: stretch;
+    text-align: center;
+    gap: ${space(3)};
+  }
 `;
 
 /** Out of the row, and still there for assistive technology. */
@@ -285,8 +397,13 @@ const DropIcon = styled.span`
   border-radius: 50%;
   background: ${s("accentSoft")};
   color: ${s("accentText")};
-  & > svg { width: 28px; height: 28px; }
-  ${media.mobile} { align-self: center; }
+  & > svg {
+    width: 28px;
+    height: 28px;
+  }
+  ${media.mobile} {
+    align-self: center;
+  }
 `;
 
 const DropText = styled.div`
@@ -295,7 +412,12 @@ const DropText = styled.div`
   align-items: flex-start;
   gap: ${space(2)};
   min-width: 0;
-  ${media.mobile} { align-items: center; & > div { justify-content: center; } }
+  ${media.mobile} {
+    align-items: center;
+    & > div {
+      justify-content: center;
+    }
+  }
 `;
 
 const FileName = styled.strong`
@@ -312,5 +434,8 @@ const Preview = styled.img`
   object-fit: cover;
   border-radius: ${s("radiusSmall")};
   background: ${s("border")};
-  ${media.mobile} { width: 100%; height: 180px; }
+  ${media.mobile} {
+    width: 100%;
+    height: 180px;
+  }
 `;

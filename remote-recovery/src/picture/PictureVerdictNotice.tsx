@@ -6,12 +6,26 @@ interface PictureVerdictNoticeProps {
   readonly verdict: PictureVerdict;
 }
 
-const knownReasons = ["too_small", "too_large", "coverage", "spread", "median", "tenth", "estimate", "self_test", "copy_bright", "copy_small"] as const;
+const knownReasons = [
+  "too_small",
+  "too_large",
+  "coverage",
+  "spread",
+  "median",
+  "tenth",
+  "estimate",
+  "self_test",
+  "copy_bright",
+  "copy_small",
+] as const;
 /** Of these the picture itself is rich enough: some copies of it do not open. */
 const ofCopies: readonly string[] = ["copy_bright", "copy_small"] satisfies readonly KnownReason[];
 type KnownReason = (typeof knownReasons)[number];
 
-const tones = { green: "success", amber: "warn", red: "danger" } as const satisfies Record<PictureVerdict["level"], NoticeTone>;
+const tones = { green: "success", amber: "warn", red: "danger" } as const satisfies Record<
+  PictureVerdict["level"],
+  NoticeTone
+>;
 
 /** What the gate and the book say of a picture, in words. */
 export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
@@ -41,7 +55,11 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
   const reasons = knownReasons.filter((reason) => verdict.reasons.includes(reason));
   const copiesOnly = verdict.level === "amber" && reasons.every((reason) => ofCopies.includes(reason));
   return (
-    <Notice tone={tones[verdict.level]} role={verdict.level === "red" ? "alert" : "status"} title={t(`verdict.${verdict.level}_title`)}>
+    <Notice
+      tone={tones[verdict.level]}
+      role={verdict.level === "red" ? "alert" : "status"}
+      title={t(`verdict.${verdict.level}_title`)}
+    >
       <p>{t(copiesOnly ? "verdict.amber_copies_body" : `verdict.${verdict.level}_body`)}</p>
       {reasons.length > 0 && (
         <ul>

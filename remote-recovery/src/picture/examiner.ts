@@ -4,7 +4,10 @@ import type { VaultClient } from "@relicario/vault";
 
 export type Examine = VaultClient["examine"];
 
-/** Judging takes the bytes of a picture, so it is no member of the contract: only the field, which has them, finds it here. */
+/**
+ * Judging takes the bytes of a picture, so it is no member of the contract: only the field, which
+ * has them, finds it here.
+ */
 const examiners = new WeakMap<Vault, Examine>();
 
 export function keepExaminer(vault: Vault, examine: Examine): void {

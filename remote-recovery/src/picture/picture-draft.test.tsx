@@ -1,12 +1,27 @@
 import type { PictureVerdict } from "@relicario/vault";
 
-import { imageOf, noPicture, passphraseNeed, shownPictureOf, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
+import {
+  imageOf,
+  noPicture,
+  passphraseNeed,
+  shownPictureOf,
+  type PictureDraft,
+  type PictureStanding,
+} from "./picture-draft.ts";
 
 const picture = new Blob(["garden"]);
 const green: PictureVerdict = { level: "green", reasons: [], width: 4000, height: 3000, known: null };
 const image = { id: "id-1", name: "Garden", createdAt: "2026-11-01T09:00:00.000Z" };
-const examined = (change: Partial<PictureVerdict> = {}): PictureStanding => ({ status: "examined", picture, verdict: { ...green, ...change } });
-const draft = (standing: PictureStanding, change: Partial<PictureDraft> = {}): PictureDraft => ({ ...noPicture, standing, ...change });
+const examined = (change: Partial<PictureVerdict> = {}): PictureStanding => ({
+  status: "examined",
+  picture,
+  verdict: { ...green, ...change },
+});
+const draft = (standing: PictureStanding, change: Partial<PictureDraft> = {}): PictureDraft => ({
+  ...noPicture,
+  standing,
+  ...change,
+});
 
 describe("passphraseNeed", () => {
   it.each<[string, PictureStanding, string]>([
@@ -29,12 +44,21 @@ describe("passphraseNeed", () => {
 
 describe("shownPictureOf", () => {
   it("takes the picture of a share without a passphrase, whatever was typed before", () => {
-    expect(shownPictureOf(draft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({ picture, passphrase: null });
+    expect(shownPictureOf(draft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({
+      picture,
+      passphrase: null,
+    });
   });
 
   it("takes a passphrase exactly as typed", () => {
-    expect(shownPictureOf(draft(examined(), { passphrase: "  Zwei  ", again: "  Zwei  " }))).toEqual({ picture, passphrase: "  Zwei  " });
-    expect(shownPictureOf(draft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({ picture, passphrase: " a " });
+    expect(shownPictureOf(draft(examined(), { passphrase: "  Zwei  ", again: "  Zwei  " }))).toEqual({
+      picture,
+      passphrase: "  Zwei  ",
+    });
+    expect(shownPictureOf(draft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({
+      picture,
+      passphrase: " a ",
+    });
   });
 
   it("takes a green picture without a passphrase only when the person says so", () => {
@@ -44,7 +68,10 @@ describe("shownPictureOf", () => {
 
   it("never takes an amber picture without a passphrase", () => {
     expect(shownPictureOf(draft(examined({ level: "amber" }), { without: true }))).toBeNull();
-    expect(shownPictureOf(draft(examined({ level: "amber" }), { passphrase: "a", again: "a" }))).toEqual({ picture, passphrase: "a" });
+    expect(shownPictureOf(draft(examined({ level: "amber" }), { passphrase: "a", again: "a" }))).toEqual({
+      picture,
+      passphrase: "a",
+    });
   });
 
   it.each<[string, PictureDraft]>([
@@ -61,8 +88,13 @@ describe("shownPictureOf", () => {
     const chosen = { passphrase: "of another picture", again: "of another picture" };
     const needed = examined({ known: { kind: "same", image, passphrase: "needed" } });
     expect(shownPictureOf(draft(needed, chosen))).toBeNull();
-    expect(shownPictureOf(draft(needed, { ...chosen, own: " its own " }))).toEqual({ picture, passphrase: " its own " });
-    expect(shownPictureOf(draft(examined({ known: { kind: "same", image, passphrase: "none" } }), { ...chosen, own: "b" }))).toEqual({ picture, passphrase: null });
+    expect(shownPictureOf(draft(needed, { ...chosen, own: " its own " }))).toEqual({
+      picture,
+      passphrase: " its own ",
+    });
+    expect(
+      shownPictureOf(draft(examined({ known: { kind: "same", image, passphrase: "none" } }), { ...chosen, own: "b" })),
+    ).toEqual({ picture, passphrase: null });
   });
 
   it("takes an image that was removed as a new one", () => {

@@ -30,11 +30,17 @@ export interface PictureDraft {
 /** What a picture needs beside itself before it can be used. */
 export type PassphraseNeed = "never" | "none" | "own" | "asked" | "required" | "optional";
 
-export const noPicture: PictureDraft = { standing: { status: "none" }, passphrase: "", again: "", own: "", without: false };
+export const noPicture: PictureDraft = {
+  standing: { status: "none" },
+  passphrase: "",
+  again: "",
+  own: "",
+  without: false,
+};
 
 /**
- * An image in use has the passphrase that it has, or none (`own`, `none`); an amber one cannot do without. One that was removed is
- * as a new one, and its gate was passed when it was new.
+ * An image in use has the passphrase that it has, or none (`own`, `none`); an amber one cannot do
+ * without. One that was removed is as a new one, and its gate was passed when it was new.
  */
 export function passphraseNeed(standing: PictureStanding): PassphraseNeed {
   if (standing.status === "shown") return "optional";
@@ -49,7 +55,9 @@ export function passphraseNeed(standing: PictureStanding): PassphraseNeed {
 
 /** The image of the book that a picture is; null for any other. */
 export function imageOf(standing: PictureStanding): RecoveryImage | null {
-  return standing.status === "examined" && standing.verdict.known?.kind === "same" ? standing.verdict.known.image : null;
+  return standing.status === "examined" && standing.verdict.known?.kind === "same"
+    ? standing.verdict.known.image
+    : null;
 }
 
 /** The picture as the vault takes it; null while something is missing or it is refused. */

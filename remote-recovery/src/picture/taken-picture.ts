@@ -4,9 +4,10 @@ import { useSyncExternalStore } from "react";
 import type { DriveName } from "../drives/drive.ts";
 
 /**
- * The picture that the camera took last (`userHasTakenPhoto`): until it is saved it exists here alone, so it can still be
- * saved after the form that it was taken for. Memory only. It goes when another picture is chosen, when another form asks
- * for one, when Safeguard is left, and when the portal locks or signs out.
+ * The picture that the camera took last (`userHasTakenPhoto`): until it is saved it exists here
+ * alone, so it can still be saved after the form that it was taken for. Memory only. It goes when
+ * another picture is chosen, when another form asks for one, when Safeguard is left, and when the
+ * portal locks or signs out.
  */
 let taken: TakenPicture | null = null;
 let stopListening: (() => void) | null = null;
@@ -14,7 +15,9 @@ const listeners = new Set<() => void>();
 
 export interface TakenPicture {
   readonly picture: File;
-  /** A drive took it, or it was handed to the browser to save: where that put it, no page can know. */
+  /**
+   * A drive took it, or it was handed to the browser to save: where that put it, no page can know.
+   */
   readonly saved: boolean;
   /** The drive that took it last; null when it was handed to the browser. */
   readonly drive: DriveName | null;
@@ -42,7 +45,9 @@ export function noteTakenSaved(picture: Blob, drive: DriveName | null): void {
   tell();
 }
 
-/** Whether a picture was taken here and exists nowhere else: nothing may be protected with it yet. */
+/**
+ * Whether a picture was taken here and exists nowhere else: nothing may be protected with it yet.
+ */
 export function isUnsaved(picture: Blob): boolean {
   return taken?.picture === picture && !taken.saved;
 }

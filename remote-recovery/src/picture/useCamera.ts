@@ -10,7 +10,10 @@ export type CameraState =
 /** As much as the camera has: detail is what makes a picture a key. */
 const wanted = { width: { ideal: 4096 }, height: { ideal: 3072 } } as const satisfies MediaTrackConstraints;
 
-/** The device's camera while it is asked for: the one at the back first. It is off again when a picture was taken and when the screen is left. */
+/**
+ * The device's camera while it is asked for: the one at the back first. It is off again when a
+ * picture was taken and when the screen is left.
+ */
 export function useCamera() {
   const [camera, setCamera] = useState<CameraState>({ status: "off" });
   const attempt = useRef(0);
@@ -47,12 +50,16 @@ export function useCamera() {
       const others = (await cameras()).length > 1;
       if (attempt.current === own) setCamera({ status: "on", stream, others });
     } catch (error) {
-      const missing = error instanceof DOMException && (error.name === "NotFoundError" || error.name === "OverconstrainedError");
+      const missing =
+        error instanceof DOMException && (error.name === "NotFoundError" || error.name === "OverconstrainedError");
       if (attempt.current === own) setCamera({ status: "failed", reason: missing ? "missing" : "refused" });
     }
   };
 
-  /** To the camera at the other side, or, where the cameras do not say where they look, to the next one. */
+  /**
+   * To the camera at the other side, or, where the cameras do not say where they look, to the next
+   * one.
+   */
   const turn = async (): Promise<void> => {
     const now = open.current?.getVideoTracks()[0]?.getSettings();
     if (now?.facingMode !== undefined) return start({ facingMode: now.facingMode === "user" ? "environment" : "user" });
@@ -63,10 +70,14 @@ export function useCamera() {
   return { camera, start, stop, turn };
 }
 
-/** Ids of the cameras. Browsers tell them once a camera was allowed; none where they tell nothing. */
+/**
+ * Ids of the cameras. Browsers tell them once a camera was allowed; none where they tell nothing.
+ */
 async function cameras(): Promise<readonly string[]> {
   try {
-    return (await navigator.mediaDevices.enumerateDevices()).filter(({ kind }) => kind === "videoinput").map(({ deviceId }) => deviceId);
+    return (await navigator.mediaDevices.enumerateDevices())
+      .filter(({ kind }) => kind === "videoinput")
+      .map(({ deviceId }) => deviceId);
   } catch {
     return []; // the camera that is open goes on; only turning is not offered
   }

@@ -12,9 +12,16 @@ interface QrCodeProps {
 /** A QR code in black on the paper's white, at error correction level M. */
 export function QrCode({ text, label }: QrCodeProps) {
   const rows = encodeQR(text, "raw", { ecc: "medium", border });
-  const dark = rows.flatMap((row, y) => row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])));
+  const dark = rows.flatMap((row, y) =>
+    row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])),
+  );
   return (
-    <svg viewBox={`0 0 ${String(rows.length)} ${String(rows.length)}`} shapeRendering="crispEdges" role="img" aria-label={label}>
+    <svg
+      viewBox={`0 0 ${String(rows.length)} ${String(rows.length)}`}
+      shapeRendering="crispEdges"
+      role="img"
+      aria-label={label}
+    >
       <path d={dark.join("")} fill="#000" />
     </svg>
   );

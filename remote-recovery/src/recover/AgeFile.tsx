@@ -1,6 +1,19 @@
 import type { RecoveredSecret } from "@relicario/shared/contract";
 import { CopyButton, saveFile } from "@relicario/shared/forms";
-import { Button, Card, Dialog, ErrorNotice, Muted, s, SectionTitle, SmallText, space, SpacedRow, Stack, useDialog } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  Dialog,
+  ErrorNotice,
+  Muted,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+  useDialog,
+} from "@relicario/shared/ui";
 import { Download, FileLock2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -12,9 +25,15 @@ interface AgeFileProps {
   readonly secret: RecoveredSecret;
 }
 
-type Saving = { readonly status: "idle" } | { readonly status: "running"; readonly part: "sealed" | "identity" } | { readonly status: "failed"; readonly error: unknown };
+type Saving =
+  | { readonly status: "idle" }
+  | { readonly status: "running"; readonly part: "sealed" | "identity" }
+  | { readonly status: "failed"; readonly error: unknown };
 
-/** The way out: the sealed file, what opens it, and the command, with the standard tool and without this portal. */
+/**
+ * The way out: the sealed file, what opens it, and the command, with the standard tool and without
+ * this portal.
+ */
 export function AgeFile({ secret }: AgeFileProps) {
   const { t } = useTranslation("beta-recover");
   const dialog = useDialog();
@@ -88,7 +107,13 @@ const Steps = styled.ol`
   display: flex;
   flex-direction: column;
   gap: ${space(4)};
-  & > li { display: flex; flex-direction: column; gap: ${space(2)}; min-width: 0; overflow-wrap: anywhere; }
+  & > li {
+    display: flex;
+    flex-direction: column;
+    gap: ${space(2)};
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
 `;
 
 const Command = styled.code`

@@ -26,7 +26,8 @@ function opened(change: Partial<RecoveredSecret> = {}): RecoveredSecret {
     content,
     author: "verified",
     save: () => Promise.resolve(new Blob([content])),
-    exportAge: () => Promise.resolve({ sealed: Uint8Array.of(1, 2, 3), identity: "AGE-SECRET-KEY-PQ-1X", size: content.length }),
+    exportAge: () =>
+      Promise.resolve({ sealed: Uint8Array.of(1, 2, 3), identity: "AGE-SECRET-KEY-PQ-1X", size: content.length }),
     putAway: jest.fn(),
     ...change,
   };
@@ -116,7 +117,11 @@ describe("an opened text", () => {
   it("is numbered word by word when it is a seed phrase", async () => {
     await draw(opened({ contentKind: "seed" }));
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
-    expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent.trim())).toEqual(["abandon", "ability", "able"]);
+    expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent.trim())).toEqual([
+      "abandon",
+      "ability",
+      "able",
+    ]);
     await expectAccessible();
   });
 
@@ -182,7 +187,10 @@ describe("an opened secret is put away", () => {
   it("when the person says so", async () => {
     const secret = opened();
     const { location } = await draw(secret);
-    expect(screen.getByRole("link", { name: "Share it" })).toHaveAttribute("href", "/share/01890a5d-ac96-7000-8000-000000000001");
+    expect(screen.getByRole("link", { name: "Share it" })).toHaveAttribute(
+      "href",
+      "/share/01890a5d-ac96-7000-8000-000000000001",
+    );
     await userEvent.click(screen.getByRole("button", { name: "Put it away" }));
     expect(location()).toBe("/secrets");
     isGone(secret);
@@ -224,7 +232,8 @@ it("says of an older version that it is one", async () => {
 });
 
 describe("a file too large to be held", () => {
-  const large = (change: Partial<RecoveredSecret> = {}) => opened({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...change });
+  const large = (change: Partial<RecoveredSecret> = {}) =>
+    opened({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...change });
   const download = () => userEvent.click(screen.getByRole("button", { name: "Download the file" }));
   afterEach(() => {
     Reflect.deleteProperty(window, "showSaveFilePicker");
@@ -274,7 +283,10 @@ describe("a file too large to be held", () => {
   });
 
   it("does nothing when no place is chosen, and says what fails", async () => {
-    Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: () => Promise.reject(new DOMException("", "AbortError")) });
+    Object.defineProperty(window, "showSaveFilePicker", {
+      configurable: true,
+      value: () => Promise.reject(new DOMException("", "AbortError")),
+    });
     const save = jest.fn(() => Promise.reject(new PortalError("decryption_failed")));
     await draw(large({ save }));
     await download();

@@ -18,7 +18,11 @@ export default function CongratsRecoverPage() {
   if (secret === null) {
     return (
       <Page title={t("closed.title")}>
-        <EmptyState icon={<KeyRound />} title={t("closed.subtitle")} actions={<ButtonLink to="/secrets">{t("closed.list_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<KeyRound />}
+          title={t("closed.subtitle")}
+          actions={<ButtonLink to="/secrets">{t("closed.list_action")}</ButtonLink>}
+        >
           <p>{t("closed.body")}</p>
         </EmptyState>
       </Page>
@@ -40,7 +44,9 @@ export default function CongratsRecoverPage() {
           {t("open.author_body")}
         </Notice>
       )}
-      <Card><RevealedContent title={secret.title} opened={secret} /></Card>
+      <Card>
+        <RevealedContent title={secret.title} opened={secret} />
+      </Card>
       {secret.content !== null && <AgeFile secret={secret} />}
       <SpacedRow>
         <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>

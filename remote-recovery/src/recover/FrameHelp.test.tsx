@@ -45,7 +45,13 @@ describe("FrameHelp", () => {
     expect(screen.getByRole("slider", { name: "Upper side of the frame" })).toHaveAttribute("aria-valuenow", "0.5");
     await userEvent.click(search);
     const [hint] = onTry.mock.calls[0] ?? [];
-    expect(hint).toEqual({ kind: "frame", left: expect.closeTo(0.095), right: 1, top: expect.closeTo(0.005), bottom: 1 });
+    expect(hint).toEqual({
+      kind: "frame",
+      left: expect.closeTo(0.095),
+      right: 1,
+      top: expect.closeTo(0.005),
+      bottom: 1,
+    });
   });
 
   it("begins anew with another picture", async () => {
@@ -54,7 +60,12 @@ describe("FrameHelp", () => {
       const shown = useMemo(() => picture(name), [name]);
       return (
         <>
-          <button type="button" onClick={() => { setName("market"); }}>
+          <button
+            type="button"
+            onClick={() => {
+              setName("market");
+            }}
+          >
             Another
           </button>
           <FrameHelp picture={shown} disabled={false} onTry={() => undefined} />
@@ -80,7 +91,8 @@ describe("FrameHelp", () => {
     right.setPointerCapture = jest.fn();
     right.hasPointerCapture = () => true;
     fireEvent.pointerDown(right);
-    fireEvent(right, new MouseEvent("pointermove", { bubbles: true, clientX: 400, clientY: 10 })); // jsdom's own has no place
+    // jsdom's own has no place
+    fireEvent(right, new MouseEvent("pointermove", { bubbles: true, clientX: 400, clientY: 10 }));
     expect(right).toHaveAttribute("aria-valuenow", "75");
     expect(screen.getByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "0");
   });

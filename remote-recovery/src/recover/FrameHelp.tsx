@@ -15,7 +15,10 @@ interface FrameHelpProps {
   readonly onTry: (hint: SearchHint) => void;
 }
 
-/** For a picture inside another one, such as a screenshot: searches inside it, or where the person draws a frame. */
+/**
+ * For a picture inside another one, such as a screenshot: searches inside it, or where the person
+ * draws a frame.
+ */
 export function FrameHelp({ picture, before = null, disabled, onTry }: FrameHelpProps) {
   const { t } = useTranslation("image-recovery");
   const titleId = useId();
@@ -37,19 +40,53 @@ export function FrameHelp({ picture, before = null, disabled, onTry }: FrameHelp
       </Stack>
       {preview !== null && visible && (
         <Canvas>
-          <Picture src={preview} alt={t("frame.picture_aria")} draggable={false} onError={() => { setVisible(false); }} />
-          <Inside style={{ left: part(frame.left), right: part(1 - frame.right), top: part(frame.top), bottom: part(1 - frame.bottom) }} />
+          <Picture
+            src={preview}
+            alt={t("frame.picture_aria")}
+            draggable={false}
+            onError={() => {
+              setVisible(false);
+            }}
+          />
+          <Inside
+            style={{
+              left: part(frame.left),
+              right: part(1 - frame.right),
+              top: part(frame.top),
+              bottom: part(1 - frame.bottom),
+            }}
+          />
           {sides.map((side) => (
-            <Handle key={side} side={side} frame={frame} disabled={disabled} onMove={(to) => { setFrame((from) => moveSide(from, side, to)); }} />
+            <Handle
+              key={side}
+              side={side}
+              frame={frame}
+              disabled={disabled}
+              onMove={(to) => {
+                setFrame((from) => moveSide(from, side, to));
+              }}
+            />
           ))}
         </Canvas>
       )}
       <SpacedRow>
-        <Button tone="quiet" disabled={disabled} onClick={() => { onTry({ kind: "screenshot" }); }}>
+        <Button
+          tone="quiet"
+          disabled={disabled}
+          onClick={() => {
+            onTry({ kind: "screenshot" });
+          }}
+        >
           {t("frame.screenshot_action")}
         </Button>
         {visible && (
-          <Button tone="quiet" disabled={disabled || frame === wholeFrame} onClick={() => { onTry({ kind: "frame", ...frame }); }}>
+          <Button
+            tone="quiet"
+            disabled={disabled || frame === wholeFrame}
+            onClick={() => {
+              onTry({ kind: "frame", ...frame });
+            }}
+          >
             {t("frame.search_action")}
           </Button>
         )}
@@ -137,7 +174,9 @@ const Picture = styled.img`
 const Inside = styled.div`
   position: absolute;
   border: 2px solid ${s("accent")};
-  box-shadow: 0 0 0 1px ${s("surface")}, inset 0 0 0 1px ${s("surface")};
+  box-shadow:
+    0 0 0 1px ${s("surface")},
+    inset 0 0 0 1px ${s("surface")};
   pointer-events: none;
 `;
 
@@ -150,6 +189,12 @@ const Grip = styled.div<{ $across: boolean }>`
   border-radius: 7px;
   background: ${s("accent")};
   cursor: ${({ $across }) => ($across ? "ew-resize" : "ns-resize")};
-  &:focus-visible { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
-  &[aria-disabled="true"] { opacity: 0.5; cursor: default; }
+  &:focus-visible {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 2px;
+  }
+  &[aria-disabled="true"] {
+    opacity: 0.5;
+    cursor: default;
+  }
 `;

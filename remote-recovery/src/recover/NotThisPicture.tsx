@@ -7,7 +7,10 @@ interface NotThisPictureProps {
   readonly maybePassphrase: boolean;
 }
 
-/** Says kindly that it did not open, what is promised, what is not, and that trying goes on. It takes the focus, so that it is in sight. */
+/**
+ * Says kindly that it did not open, what is promised, what is not, and that trying goes on. It
+ * takes the focus, so that it is in sight.
+ */
 export function NotThisPicture({ maybePassphrase }: NotThisPictureProps) {
   const { t } = useTranslation("image-recovery");
   const place = useRef<HTMLDivElement>(null);

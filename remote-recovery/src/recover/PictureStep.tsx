@@ -33,7 +33,10 @@ interface PictureStepProps {
   readonly onTry: (hint: SearchHint | null) => void;
 }
 
-/** Route `/provide-image-recovery`: a copy of the picture, and its passphrase. What came of the one before stands above it. */
+/**
+ * Route `/provide-image-recovery`: a copy of the picture, and its passphrase. What came of the one
+ * before stands above it.
+ */
 export function PictureStep({ purpose, shown: { image, failure, hint }, loading, onImage, onTry }: PictureStepProps) {
   const { t } = useTranslation("image-recovery");
   const [missing, setMissing] = useState(false);
@@ -57,7 +60,12 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
       }
     >
       {kind !== "unlock" && <FlowSteps flow="recovery" step="picture" />}
-      {failure !== null && (wrong ? <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} /> : <ErrorNotice error={failure} />)}
+      {failure !== null &&
+        (wrong ? (
+          <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />
+        ) : (
+          <ErrorNotice error={failure} />
+        ))}
       <form onSubmit={handleSubmit} noValidate>
         <Card>
           <Stack $gap={5}>
@@ -74,7 +82,15 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
               <Button type="submit" size="large" pending={loading} data-tour="recovery-try">
                 {t(`provide.${kind}_action`)}
               </Button>
-              <ButtonLink tone="plain" to={kind === "recover" ? `/welcome-recovery?${new URLSearchParams({ secret: purpose.secretId }).toString()}` : "/welcome-recovery"} data-tour="recovery-help">
+              <ButtonLink
+                tone="plain"
+                to={
+                  kind === "recover"
+                    ? `/welcome-recovery?${new URLSearchParams({ secret: purpose.secretId }).toString()}`
+                    : "/welcome-recovery"
+                }
+                data-tour="recovery-help"
+              >
                 {t("provide.help_action")}
               </ButtonLink>
             </SpacedRow>
@@ -85,7 +101,9 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
                 </ButtonLink>
               </SpacedRow>
             )}
-            {wrong && picture !== null && <FrameHelp picture={picture.picture} before={hint} disabled={false} onTry={onTry} />}
+            {wrong && picture !== null && (
+              <FrameHelp picture={picture.picture} before={hint} disabled={false} onTry={onTry} />
+            )}
           </Stack>
         </Card>
       </form>

@@ -1,7 +1,17 @@
 import { usePortal, type ShownImage, type VaultProgress } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { DeviceQuestion } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Page, Skeleton, SpacedRow, Stack, useVaultState, type VaultAccess } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Page,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  useVaultState,
+  type VaultAccess,
+} from "@relicario/shared/ui";
 import { useEffect, useEffectEvent } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -21,7 +31,10 @@ interface ProcessingStepProps {
 /** In the order in which they come; some are passed over. */
 const phases: readonly VaultProgress["phase"][] = ["picture", "passphrase", "fetching", "opening"];
 
-/** Route `/processing-recovery`: tries the picture, says what is being tried, and goes on to what it opened. Leaving cancels. */
+/**
+ * Route `/processing-recovery`: tries the picture, says what is being tried, and goes on to what it
+ * opened. Leaving cancels.
+ */
 export function ProcessingStep({ access, purpose, image, onFailed, onCancel }: ProcessingStepProps) {
   const { t } = useTranslation(["image-recovery", "processing"]);
   const { navigate } = usePortal();
@@ -42,8 +55,13 @@ export function ProcessingStep({ access, purpose, image, onFailed, onCancel }: P
   }, [failure]);
 
   return (
-    <Page title={t(`image-recovery:provide.${purpose.kind}_title`)} lead={opening.status === "running" ? t("image-recovery:processing.body") : undefined}>
-      {purpose.kind !== "unlock" && <FlowSteps flow="recovery" step={opening.status === "done" ? "congrats" : "processing"} />}
+    <Page
+      title={t(`image-recovery:provide.${purpose.kind}_title`)}
+      lead={opening.status === "running" ? t("image-recovery:processing.body") : undefined}
+    >
+      {purpose.kind !== "unlock" && (
+        <FlowSteps flow="recovery" step={opening.status === "done" ? "congrats" : "processing"} />
+      )}
       {access.status === "failed" ? (
         <ErrorNotice error={access.error} onRetry={access.retry} />
       ) : opening.status === "running" ? (

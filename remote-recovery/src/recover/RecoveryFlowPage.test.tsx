@@ -3,7 +3,13 @@ import userEvent from "@testing-library/user-event";
 
 import type { CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { expectAccessible, picture, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeVault,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import { requirePicture } from "@relicario/vault/shown-image";
 
 import { createAreaVault } from "../testing/area-vault.ts";
@@ -29,8 +35,11 @@ function Flow() {
 const flow = () => Promise.resolve({ default: Flow });
 const routes = { [route]: flow, "/processing-recovery": flow };
 
-
-async function draw({ vault = createAreaVault(kept), query = "", settings = {} }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
+async function draw({
+  vault = createAreaVault(kept),
+  query = "",
+  settings = {},
+}: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
   const app = await renderApp(null, { vault, path: `${route}${query}`, route: "/elsewhere", routes, ...settings });
   return { vault, ...app };
 }
@@ -38,7 +47,8 @@ async function secretQuery(vault: FakeVault) {
   const [row] = await vault.list();
   return `?secret=${row?.secretId ?? ""}`;
 }
-const show = async (file: File) => userEvent.upload(await screen.findByLabelText("Picture file"), file, { applyAccept: false });
+const show = async (file: File) =>
+  userEvent.upload(await screen.findByLabelText("Picture file"), file, { applyAccept: false });
 
 beforeEach(() => {
   URL.createObjectURL = jest.fn(() => "blob:test/1");
@@ -55,7 +65,10 @@ describe("unlocking", () => {
     await expectAccessible();
     await show(picture("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
-    const [own, shared] = [await screen.findByRole("button", { name: "My own device" }), screen.getByRole("button", { name: "A shared computer" })];
+    const [own, shared] = [
+      await screen.findByRole("button", { name: "My own device" }),
+      screen.getByRole("button", { name: "A shared computer" }),
+    ];
     expect(own.className).toBe(shared.className);
     await expectAccessible();
     await userEvent.click(shared);
@@ -66,21 +79,36 @@ describe("unlocking", () => {
   });
 
   it.each<[string, unknown, string[]]>([
-    ["refuses", { persist: () => Promise.resolve(false) }, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
-    ["cannot be asked", undefined, ["This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture."]],
+    [
+      "refuses",
+      { persist: () => Promise.resolve(false) },
+      [
+        "This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture.",
+      ],
+    ],
+    [
+      "cannot be asked",
+      undefined,
+      [
+        "This browser may clear what is kept on this device when it runs short of space. Your secrets stay; you then unlock with your picture.",
+      ],
+    ],
     ["promises", { persist: () => Promise.resolve(true) }, []],
-  ])("says on an own device that the browser may clear it, where the browser %s to keep it", async (_what, storage, texts) => {
-    Object.defineProperty(navigator, "storage", { configurable: true, value: storage });
-    const { record, location } = await draw();
-    await show(picture("garden"));
-    await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
-    await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
-    await waitFor(() => {
-      expect(location()).toBe("/home");
-    });
-    expect(record.notices.map(({ text }) => text)).toEqual(texts);
-    Reflect.deleteProperty(navigator, "storage");
-  });
+  ])(
+    "says on an own device that the browser may clear it, where the browser %s to keep it",
+    async (_what, storage, texts) => {
+      Object.defineProperty(navigator, "storage", { configurable: true, value: storage });
+      const { record, location } = await draw();
+      await show(picture("garden"));
+      await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
+      await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
+      await waitFor(() => {
+        expect(location()).toBe("/home");
+      });
+      expect(record.notices.map(({ text }) => text)).toEqual(texts);
+      Reflect.deleteProperty(navigator, "storage");
+    },
+  );
 
   it("does not ask again on a device that has an answer", async () => {
     const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }) });
@@ -92,7 +120,10 @@ describe("unlocking", () => {
   });
 
   it("never goes to another site", async () => {
-    const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }), query: "?then=%2F%2Felsewhere.example" });
+    const { location } = await draw({
+      vault: createAreaVault({ ...kept, device: "own" }),
+      query: "?then=%2F%2Felsewhere.example",
+    });
     await show(picture("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
     await waitFor(() => {

@@ -14,9 +14,10 @@ const keeper = { forgetShown };
 const nothing: Shown = { image: null, hinted: null, failure: null, hint: null };
 
 /**
- * Shows a picture (`/provide-image-recovery`) and tries it (`/processing-recovery`). The two share this page, which stays on
- * the screen between them and holds what was shown: it goes when they are left, and at a reload. What fails leads back to the
- * picture, so that one after the other can be tried.
+ * Shows a picture (`/provide-image-recovery`) and tries it (`/processing-recovery`). The two share
+ * this page, which stays on the screen between them and holds what was shown: it goes when they are
+ * left, and at a reload. What fails leads back to the picture, so that one after the other can be
+ * tried.
  */
 export default function RecoveryFlowPage() {
   const { pathname, search } = useLocation();
@@ -50,7 +51,11 @@ export default function RecoveryFlowPage() {
         }}
         onTry={(hint) => {
           const picture = hint === null || image === null ? null : shownPicture(image);
-          setShown({ ...shown, hint, hinted: picture === null || hint === null ? null : showPicture({ ...picture, hint }) });
+          setShown({
+            ...shown,
+            hint,
+            hinted: picture === null || hint === null ? null : showPicture({ ...picture, hint }),
+          });
           void navigate({ pathname: "/processing-recovery", search });
         }}
       />

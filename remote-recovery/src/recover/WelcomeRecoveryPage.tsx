@@ -6,12 +6,18 @@ import { styled } from "styled-components";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 
-/** What a person may still have, the likeliest first. Each has its advice; those in `opens` lead to showing a picture. */
+/**
+ * What a person may still have, the likeliest first. Each has its advice; those in `opens` lead to
+ * showing a picture.
+ */
 const cases = ["copy", "changed", "inside", "several", "phrase", "kit", "device", "none"] as const;
 const opens: readonly Case[] = ["copy", "changed", "inside", "several"];
 type Case = (typeof cases)[number];
 
-/** Route `/welcome-recovery`: what do you still have? `?have=` is the answer, so that the browser's buttons go back and forth; `?secret=` names what is wanted. */
+/**
+ * Route `/welcome-recovery`: what do you still have? `?have=` is the answer, so that the browser's
+ * buttons go back and forth; `?secret=` names what is wanted.
+ */
 export default function WelcomeRecoveryPage() {
   const { t } = useTranslation("image-recovery");
   const [query] = useSearchParams();
@@ -46,10 +52,17 @@ export default function WelcomeRecoveryPage() {
           <SectionTitle id="what-to-do">{t("welcome.advice_title")}</SectionTitle>
           <Muted>{t(`welcome.${have}_body`)}</Muted>
           <SpacedRow>
-            {opens.includes(have) && <ButtonLink to={forward}>{t(secretId === null ? "welcome.choose_action" : "welcome.show_action")}</ButtonLink>}
+            {opens.includes(have) && (
+              <ButtonLink to={forward}>
+                {t(secretId === null ? "welcome.choose_action" : "welcome.show_action")}
+              </ButtonLink>
+            )}
             {have === "device" && <ButtonLink to="/new-device">{t("provide.device_action")}</ButtonLink>}
             {have === "none" && <ButtonLink to="/start-anew">{t("welcome.anew_action")}</ButtonLink>}
-            <ButtonLink tone="quiet" to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secret).toString()}`}`}>
+            <ButtonLink
+              tone="quiet"
+              to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secret).toString()}`}`}
+            >
               {t("welcome.back_action")}
             </ButtonLink>
           </SpacedRow>
@@ -77,6 +90,11 @@ const Choices = styled.ul`
     font-weight: 600;
     text-decoration: none;
   }
-  & a:hover { border-color: ${s("accent")}; }
-  & svg { flex: none; color: ${s("textMuted")}; }
+  & a:hover {
+    border-color: ${s("accent")};
+  }
+  & svg {
+    flex: none;
+    color: ${s("textMuted")};
+  }
 `;

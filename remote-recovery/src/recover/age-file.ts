@@ -10,7 +10,12 @@ export interface AgeFileParts {
 
 /** Names are kept to letters that no shell reads in its own way. */
 export function ageFileParts({ name, size }: Pick<RecoveredSecret, "name" | "size">): AgeFileParts {
-  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").replace(/[^A-Za-z0-9._]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 80);
+  const plain = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^A-Za-z0-9._]+/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80);
   const stem = plain === "" ? "secret" : plain;
   const sealedName = `${stem}.age`;
   const identityName = `${stem}.identity.txt`;

@@ -21,7 +21,10 @@ export function moveSide(frame: Frame, side: Side, to: number): Frame {
   return { ...frame, [side]: first ? Math.min(Math.max(to, 0), limit) : Math.max(Math.min(to, 1), limit) };
 }
 
-/** How far a key moves a side: half a percent, with shift five; null for a key that moves nothing here. */
+/**
+ * How far a key moves a side: half a percent, with shift five; null for a key that moves nothing
+ * here.
+ */
 export function sideStep(side: Side, key: string, large: boolean): number | null {
   const [back, on] = side === "left" || side === "right" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
   const step = large ? 0.05 : 0.005;

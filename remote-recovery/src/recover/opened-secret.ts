@@ -2,8 +2,9 @@ import type { Portal, RecoveredSecret } from "@relicario/shared/contract";
 import { useSyncExternalStore } from "react";
 
 /**
- * The one opened secret, between the screen that opened it and the screen that shows it. Memory only. It is dropped, its
- * bytes overwritten, when the screen that shows it is left, and when the portal locks or signs out.
+ * The one opened secret, between the screen that opened it and the screen that shows it. Memory
+ * only. It is dropped, its bytes overwritten, when the screen that shows it is left, and when the
+ * portal locks or signs out.
  */
 let opened: RecoveredSecret | null = null;
 let stopListening: (() => void) | null = null;
@@ -33,8 +34,8 @@ export function useOpened(): RecoveredSecret | null {
 }
 
 /**
- * Says that a screen shows the secret; the undo drops it when no screen is left. React mounts a screen twice in
- * development, so the end is looked at a moment later.
+ * Says that a screen shows the secret; the undo drops it when no screen is left. React mounts a
+ * screen twice in development, so the end is looked at a moment later.
  */
 export function showOpened(): () => void {
   watchers++;

@@ -1,4 +1,7 @@
-/** Where to go after unlocking: a path of this portal, never another site. Home when it is anything else. */
+/**
+ * Where to go after unlocking: a path of this portal, never another site. Home when it is anything
+ * else.
+ */
 export function safePath(then: string | null): string {
   if (!then?.startsWith("/")) return "/home";
   const base = "https://portal.invalid";

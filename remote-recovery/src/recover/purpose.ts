@@ -14,7 +14,9 @@ export function purposeOf(query: URLSearchParams): Purpose {
   const secretId = query.get("secret");
   if (secretId !== null) return { kind: "recover", secretId, version: versionOf(query.get("version")) };
   const rehearsed = query.get("rehearse");
-  return rehearsed === null ? { kind: "unlock", then: safePath(query.get("then")) } : { kind: "rehearse", secretId: rehearsed };
+  return rehearsed === null
+    ? { kind: "unlock", then: safePath(query.get("then")) }
+    : { kind: "rehearse", secretId: rehearsed };
 }
 
 /** Where it ends. */

@@ -1,4 +1,10 @@
-import { usePortal, type CallOptions, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import {
+  usePortal,
+  type CallOptions,
+  type ShownImage,
+  type Vault,
+  type VaultProgress,
+} from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useState } from "react";
@@ -17,20 +23,22 @@ export function useOpening(vault: Vault | null, purpose: Purpose, image: ShownIm
   const client = useQueryClient();
   const [opening, setOpening] = useState<Opening>({ status: "running", progress: null });
 
-  const act = useEffectEvent(async (ready: Vault, options: CallOptions & { readonly signal: AbortSignal }): Promise<void> => {
-    if (purpose.kind === "unlock") return ready.unlock(image, options);
-    if (purpose.kind === "rehearse") {
-      await ready.rehearse(purpose.secretId, image, options);
-      void client.invalidateQueries(); // lists on other screens say when it was rehearsed
-      return;
-    }
-    const { secretId, version } = purpose;
-    const recovered = await ready.recover(secretId, image, version === null ? options : { ...options, version });
-    if (options.signal.aborted) {
-      recovered.content?.fill(0);
-      recovered.putAway();
-    } else keepOpened(recovered, portal);
-  });
+  const act = useEffectEvent(
+    async (ready: Vault, options: CallOptions & { readonly signal: AbortSignal }): Promise<void> => {
+      if (purpose.kind === "unlock") return ready.unlock(image, options);
+      if (purpose.kind === "rehearse") {
+        await ready.rehearse(purpose.secretId, image, options);
+        void client.invalidateQueries(); // lists on other screens say when it was rehearsed
+        return;
+      }
+      const { secretId, version } = purpose;
+      const recovered = await ready.recover(secretId, image, version === null ? options : { ...options, version });
+      if (options.signal.aborted) {
+        recovered.content?.fill(0);
+        recovered.putAway();
+      } else keepOpened(recovered, portal);
+    },
+  );
   useEffect(() => {
     if (vault === null) return undefined;
     const controller = new AbortController();

@@ -29,7 +29,9 @@ export function KitList({ rows }: KitListProps) {
           {kits.map(({ sha256, madeAt, holds, outdated }) => (
             <li key={sha256}>
               <strong>{t("kits.made_title", { date: dateTime(madeAt) })}</strong>
-              <State data-state={outdated.length === 0 ? "current" : "outdated"}>{t(outdated.length === 0 ? "kits.current_status" : "kits.outdated_status")}</State>
+              <State data-state={outdated.length === 0 ? "current" : "outdated"}>
+                {t(outdated.length === 0 ? "kits.current_status" : "kits.outdated_status")}
+              </State>
               <Muted>{t("kits.holds_body", { titles: titlesOf(holds) })}</Muted>
               {outdated.length > 0 && <Muted>{t("kits.outdated_body", { titles: titlesOf(outdated) })}</Muted>}
               <SmallText>{t("kits.digest_body", { start: sha256.slice(0, 16) })}</SmallText>
@@ -54,7 +56,11 @@ function kitsOf(rows: readonly SecretRow[]): KnownKit[] {
   for (const { secretId, label } of rows) {
     for (const { sha256, madeAt, outdated } of label?.kits ?? []) {
       const kit = kits.get(sha256) ?? { sha256, madeAt, holds: [], outdated: [] };
-      kits.set(sha256, { ...kit, holds: [...kit.holds, secretId], outdated: outdated ? [...kit.outdated, secretId] : kit.outdated });
+      kits.set(sha256, {
+        ...kit,
+        holds: [...kit.holds, secretId],
+        outdated: outdated ? [...kit.outdated, secretId] : kit.outdated,
+      });
     }
   }
   return [...kits.values()].sort((left, right) => (left.madeAt < right.madeAt ? 1 : -1));

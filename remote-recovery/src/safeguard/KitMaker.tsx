@@ -23,11 +23,16 @@ type Making =
   | { readonly status: "failed"; readonly error: unknown }
   | { readonly status: "done"; readonly kit: MadeKit };
 
-/** Secrets are chosen, a picture is shown, and the kit goes to the downloads. Leaving the screen cancels. */
+/**
+ * Secrets are chosen, a picture is shown, and the kit goes to the downloads. Leaving the screen
+ * cancels.
+ */
 export function KitMaker({ vault, rows, onMade }: KitMakerProps) {
   const { t } = useTranslation("safeguard");
   const titleOf = useTitleOf();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(rows.slice(0, maxKitSecrets).map(({ secretId }) => secretId)));
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    () => new Set(rows.slice(0, maxKitSecrets).map(({ secretId }) => secretId)),
+  );
   const [note, setNote] = useState("");
   const [shown, setShown] = useState<ShownImage | null>(null);
   const [refused, setRefused] = useState<"none" | "most" | "missing" | null>(null);
@@ -146,7 +151,13 @@ export function KitMaker({ vault, rows, onMade }: KitMakerProps) {
       />
       {refused === "missing" && <FieldError>{t("kit.missing_error")}</FieldError>}
       {making.status === "failed" && <ErrorNotice error={making.error} />}
-      {busy && <Progress label={t(isLooking(making.progress) ? "kit.looking_status" : "kit.running_status")} done={making.progress?.done ?? 0} total={making.progress?.total ?? 0} />}
+      {busy && (
+        <Progress
+          label={t(isLooking(making.progress) ? "kit.looking_status" : "kit.running_status")}
+          done={making.progress?.done ?? 0}
+          total={making.progress?.total ?? 0}
+        />
+      )}
       <SpacedRow>
         <Button pending={busy} onClick={handleMake}>
           {t("kit.make_action")}
@@ -173,7 +184,10 @@ const Choices = styled.fieldset`
   padding: 0;
   border: 0;
   min-width: 0;
-  & > legend { padding: 0; font-weight: 600; }
+  & > legend {
+    padding: 0;
+    font-weight: 600;
+  }
 `;
 
 const Rows = styled.div`

@@ -54,7 +54,9 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
           {t("kit.beside_body")}
         </Notice>
       )}
-      {kit.left.length > 0 && <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.left) })}</Notice>}
+      {kit.left.length > 0 && (
+        <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.left) })}</Notice>
+      )}
       {kit.notVerified.length > 0 && (
         <Notice tone="warn" title={t("kit.author_title")}>
           {t("kit.author_body", { titles: titlesOf(kit.notVerified) })}
@@ -104,7 +106,10 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
 
 /** The kit, and what has to lie beside it. */
 function filesOf({ name, file, beside }: MadeKit): readonly File[] {
-  return [new File([file], name, { type: "text/html" }), ...beside.map((large) => new File([large.file], large.name, { type: "application/octet-stream" }))];
+  return [
+    new File([file], name, { type: "text/html" }),
+    ...beside.map((large) => new File([large.file], large.name, { type: "application/octet-stream" })),
+  ];
 }
 
 const Digest = styled.code.attrs({ role: "group" })`

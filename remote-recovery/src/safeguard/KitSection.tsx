@@ -1,5 +1,16 @@
 import type { SecretRow, Vault } from "@relicario/shared/contract";
-import { ButtonLink, Card, ErrorNotice, Muted, SectionTitle, Skeleton, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  ErrorNotice,
+  Muted,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -16,7 +27,8 @@ export function KitSection({ onMade }: KitSectionProps) {
   const { t } = useTranslation("safeguard");
   const access = useVault();
   const state = useVaultState(access);
-  if (access.status === "ready" && state.status === "unlocked") return <UnlockedKits vault={access.vault} onMade={onMade} />;
+  if (access.status === "ready" && state.status === "unlocked")
+    return <UnlockedKits vault={access.vault} onMade={onMade} />;
   return (
     <Card aria-labelledby="kit-title">
       <Stack $gap={3}>

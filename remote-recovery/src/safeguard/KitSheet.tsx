@@ -11,7 +11,10 @@ interface KitSheetProps {
   readonly onEnd: () => void;
 }
 
-/** A sheet of paper about a kit, with lines to fill in by hand. It names no secret and opens nothing. */
+/**
+ * A sheet of paper about a kit, with lines to fill in by hand. It names no secret and opens
+ * nothing.
+ */
 export function KitSheet({ kit, onEnd }: KitSheetProps) {
   const { t } = useTranslation("safeguard");
   const { dateTime, number } = formatsOf(usePortal().language);
@@ -59,10 +62,20 @@ const Sheet = styled.article`
   max-width: 170mm;
   font-size: 11pt;
   line-height: 1.45;
-  & h1 { font-size: 18pt; margin: 0 0 6mm; }
-  & h2 { font-size: 12pt; margin: 6mm 0 1mm; }
-  & p { margin: 0 0 3mm; }
-  @page { margin: 18mm; }
+  & h1 {
+    font-size: 18pt;
+    margin: 0 0 6mm;
+  }
+  & h2 {
+    font-size: 12pt;
+    margin: 6mm 0 1mm;
+  }
+  & p {
+    margin: 0 0 3mm;
+  }
+  @page {
+    margin: 18mm;
+  }
 `;
 
 const Line = styled.p`
@@ -76,7 +89,10 @@ const Facts = styled.dl`
   grid-template-columns: max-content 1fr;
   gap: 1mm 6mm;
   margin: 6mm 0 0;
-  & > dd { margin: 0; overflow-wrap: anywhere; }
+  & > dd {
+    margin: 0;
+    overflow-wrap: anywhere;
+  }
 `;
 
 const Digest = styled.div`
@@ -85,7 +101,15 @@ const Digest = styled.div`
   align-items: flex-start;
   margin-top: 6mm;
   break-inside: avoid;
-  & > svg { flex: none; width: 34mm; height: 34mm; }
-  & h2 { margin-top: 0; }
-  & code { font-size: 10pt; }
+  & > svg {
+    flex: none;
+    width: 34mm;
+    height: 34mm;
+  }
+  & h2 {
+    margin-top: 0;
+  }
+  & code {
+    font-size: 10pt;
+  }
 `;

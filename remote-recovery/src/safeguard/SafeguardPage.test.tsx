@@ -51,7 +51,10 @@ describe("SafeguardPage", () => {
     expect(await screen.findByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
     expect(screen.queryByRole("link", { name: "I have kept my picture" })).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
-    expect(screen.getByRole("link", { name: "I have kept my picture" })).toHaveAttribute("href", "/congrats?secret=one");
+    expect(screen.getByRole("link", { name: "I have kept my picture" })).toHaveAttribute(
+      "href",
+      "/congrats?secret=one",
+    );
   });
 
   it("clears the secret that was worked on and its recovery image when it is left", async () => {

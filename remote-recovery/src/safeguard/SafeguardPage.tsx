@@ -12,8 +12,9 @@ import { showSafeguard } from "./leave-safeguard.ts";
 const things = ["picture", "passphrase", "account", "exit"] as const;
 
 /**
- * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names what a backup has just protected: then
- * it is a step on the way to its end, and "I have kept my picture" can be said once the picture was saved; a kit is no picture.
+ * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names
+ * what a backup has just protected: then it is a step on the way to its end, and "I have kept my
+ * picture" can be said once the picture was saved; a kit is no picture.
  */
 export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
@@ -45,7 +46,10 @@ export default function SafeguardPage() {
         {secretId === null ? (
           <ButtonLink to="/secrets">{t("page.list_action")}</ButtonLink>
         ) : (
-          <ButtonLink to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`} tone={kept || kitMade ? "primary" : "quiet"}>
+          <ButtonLink
+            to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`}
+            tone={kept || kitMade ? "primary" : "quiet"}
+          >
             {t(kept ? "page.kept_action" : "page.next_action")}
           </ButtonLink>
         )}

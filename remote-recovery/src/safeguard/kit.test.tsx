@@ -27,9 +27,18 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-async function draw(settings: Parameters<typeof createFakeVault>[0] = {}, language: "en" | "es" = "en", path = "/safeguard") {
+async function draw(
+  settings: Parameters<typeof createFakeVault>[0] = {},
+  language: "en" | "es" = "en",
+  path = "/safeguard",
+) {
   const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }], ...settings });
-  const app = await renderApp(<main><SafeguardPage /></main>, { vault, path, route: "/safeguard", language });
+  const app = await renderApp(
+    <main>
+      <SafeguardPage />
+    </main>,
+    { vault, path, route: "/safeguard", language },
+  );
   return { vault, ...app };
 }
 
@@ -42,7 +51,11 @@ describe("the kit on Safeguard", () => {
   it("hands over a kit of all secrets, says what belongs to it, and lists it", async () => {
     await draw();
     await expectAccessible();
-    expect((await screen.findAllByRole("checkbox")).map((box) => box.closest("label")?.textContent)).toEqual(["Cold wallet", "The deed", "Film"]);
+    expect((await screen.findAllByRole("checkbox")).map((box) => box.closest("label")?.textContent)).toEqual([
+      "Cold wallet",
+      "The deed",
+      "Film",
+    ]);
     await makeWith("garden");
     expect(await screen.findByRole("heading", { name: "The kit is made" })).toHaveFocus();
     expect(saved).toEqual([expect.stringMatching(/^kit-\d{4}-\d{2}-\d{2}\.html$/)]);
@@ -93,7 +106,14 @@ describe("the kit on Safeguard", () => {
     await draw({
       secrets: [
         { title: "Edited", content: "x", kits: [{ ...kit, outdated: true }] },
-        { title: "Same", content: "x", kits: [{ ...kit, outdated: false }, { sha256: "cd".repeat(32), madeAt: "2026-11-03T10:00:00.000Z", outdated: false }] },
+        {
+          title: "Same",
+          content: "x",
+          kits: [
+            { ...kit, outdated: false },
+            { sha256: "cd".repeat(32), madeAt: "2026-11-03T10:00:00.000Z", outdated: false },
+          ],
+        },
       ],
     });
     const entries = within(await screen.findByRole("region", { name: "Kits you have made" })).getAllByRole("listitem");
@@ -137,7 +157,12 @@ describe("the kit on Safeguard", () => {
         return new Promise(() => undefined);
       },
     };
-    await renderApp(<main><SafeguardPage /></main>, { vault: waiting, path: "/safeguard", route: "/safeguard" });
+    await renderApp(
+      <main>
+        <SafeguardPage />
+      </main>,
+      { vault: waiting, path: "/safeguard", route: "/safeguard" },
+    );
     await makeWith("garden");
     await userEvent.click(await screen.findByRole("button", { name: "Cancel" }));
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
@@ -149,7 +174,10 @@ describe("the kit on Safeguard", () => {
     ["es", "Desbloquear con tu imagen"],
   ] as const)("asks to unlock first on a locked device, in %s", async (language, action) => {
     await draw({ unlocked: false }, language);
-    expect(await screen.findByRole("link", { name: action })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fsafeguard");
+    expect(await screen.findByRole("link", { name: action })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fsafeguard",
+    );
     expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
     await expectAccessible();
   });

@@ -19,8 +19,17 @@ const ways = [
 
 const meanings = ["gone", "kept", "wait", "shared", "people"] as const;
 
-/** First what may still open the account, then what starting anew means; only who agrees to that may ask for it. */
-export function AskPanel({ vault, onChanged }: { readonly vault: Vault; readonly onChanged: (status: StartAnewStatus) => void }) {
+/**
+ * First what may still open the account, then what starting anew means; only who agrees to that may
+ * ask for it.
+ */
+export function AskPanel({
+  vault,
+  onChanged,
+}: {
+  readonly vault: Vault;
+  readonly onChanged: (status: StartAnewStatus) => void;
+}) {
   const { t } = useTranslation("start-anew");
   const [agreed, setAgreed] = useState(false);
   const { busy, error, run } = useAct(onChanged);
@@ -46,10 +55,22 @@ export function AskPanel({ vault, onChanged }: { readonly vault: Vault; readonly
               <li key={meaning}>{t(`meaning.${meaning}_body`)}</li>
             ))}
           </Points>
-          <Checkbox label={t("ask.agree_label")} checked={agreed} disabled={busy} onChange={(event) => { setAgreed(event.target.checked); }} />
+          <Checkbox
+            label={t("ask.agree_label")}
+            checked={agreed}
+            disabled={busy}
+            onChange={(event) => {
+              setAgreed(event.target.checked);
+            }}
+          />
           <ErrorNotice error={error} />
           <SpacedRow>
-            <Button tone="danger" pending={busy} disabled={!agreed} onClick={() => void run(() => vault.startAnew.ask())}>
+            <Button
+              tone="danger"
+              pending={busy}
+              disabled={!agreed}
+              onClick={() => void run(() => vault.startAnew.ask())}
+            >
               {t("ask.ask_action")}
             </Button>
           </SpacedRow>

@@ -6,7 +6,10 @@ import { useTranslation } from "react-i18next";
 
 import { useAct } from "./useAct.ts";
 
-/** The wait is over: a new picture, a fresh sign-in, and an empty account. Leaving the screen before it is sent stops it. */
+/**
+ * The wait is over: a new picture, a fresh sign-in, and an empty account. Leaving the screen before
+ * it is sent stops it.
+ */
 export function BeginPanel({ vault, onBegun }: { readonly vault: Vault; readonly onBegun: () => void }) {
   const { t } = useTranslation("start-anew");
   const { shown, setShown } = useShownImage(vault);
@@ -36,7 +39,16 @@ export function BeginPanel({ vault, onBegun }: { readonly vault: Vault; readonly
             setMissing(false);
           }}
         />
-        <TextField label={t("begin.name_label")} maxLength={maxImageNameLength} autoComplete="off" value={name} disabled={busy} onChange={(event) => { setName(event.target.value); }} />
+        <TextField
+          label={t("begin.name_label")}
+          maxLength={maxImageNameLength}
+          autoComplete="off"
+          value={name}
+          disabled={busy}
+          onChange={(event) => {
+            setName(event.target.value);
+          }}
+        />
         {missing && <FieldError>{t("begin.missing_error")}</FieldError>}
         <ErrorNotice error={error} />
         {busy && <ActProgress progress={progress} first="fetching" />}

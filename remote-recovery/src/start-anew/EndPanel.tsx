@@ -11,7 +11,10 @@ interface EndPanelProps {
   readonly onChanged: (status: StartAnewStatus) => void;
 }
 
-/** Somebody asked to start anew: what can be done about it, by whoever it was and by whoever it was not. */
+/**
+ * Somebody asked to start anew: what can be done about it, by whoever it was and by whoever it was
+ * not.
+ */
 export function EndPanel({ vault, title, body, onChanged }: EndPanelProps) {
   const { t } = useTranslation("start-anew");
   const { busy, error, run } = useAct(onChanged);

@@ -10,7 +10,10 @@ import { AskPanel } from "./AskPanel.tsx";
 import { BeginPanel } from "./BeginPanel.tsx";
 import { EndPanel } from "./EndPanel.tsx";
 
-/** Route `/start-anew`: everything that opens the account is lost. Mails lead here as well, to object. */
+/**
+ * Route `/start-anew`: everything that opens the account is lost. Mails lead here as well, to
+ * object.
+ */
 export default function StartAnewPage() {
   const { t } = useTranslation("start-anew");
   const access = useVault();
@@ -23,7 +26,12 @@ export default function StartAnewPage() {
   );
 }
 
-const statusQuery = (vault: Vault, userId: string) => queryOptions({ queryKey: ["start-anew", userId], queryFn: ({ signal }) => vault.startAnew.status({ signal }), gcTime: 0 });
+const statusQuery = (vault: Vault, userId: string) =>
+  queryOptions({
+    queryKey: ["start-anew", userId],
+    queryFn: ({ signal }) => vault.startAnew.status({ signal }),
+    gcTime: 0,
+  });
 
 function Standing({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("start-anew");
@@ -34,27 +42,50 @@ function Standing({ vault }: { readonly vault: Vault }) {
   const vaultState = useVaultState({ status: "ready", vault });
   const { status: vaultStatus } = vaultState;
   useEffect(() => {
-    vault.refresh().catch(() => undefined); // the screens that need the keyring say what is wrong with it; this one works without
+    // the screens that need the keyring say what is wrong with it; this one works without
+    vault.refresh().catch(() => undefined);
   }, [vault]);
-  if (status === undefined) return error === null ? <Skeleton height="320px" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (status === undefined)
+    return error === null ? <Skeleton height="320px" /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
   const handleChanged = (next: StartAnewStatus) => {
     client.setQueryData(query.queryKey, next);
   };
   const day = (time: string | null) => (time === null ? "" : formatsOf(language).dateTime(time));
   switch (status.state) {
     case "waiting":
-      return <EndPanel vault={vault} title={t("waiting.title", { date: day(status.readyAt) })} body={t("waiting.body", { asked: day(status.askedAt) })} onChanged={handleChanged} />;
+      return (
+        <EndPanel
+          vault={vault}
+          title={t("waiting.title", { date: day(status.readyAt) })}
+          body={t("waiting.body", { asked: day(status.askedAt) })}
+          onChanged={handleChanged}
+        />
+      );
     case "ready":
       return (
         <>
           <BeginPanel vault={vault} onBegun={() => void refetch()} />
-          <EndPanel vault={vault} title={t("ready.title")} body={t("ready.body", { asked: day(status.askedAt) })} onChanged={handleChanged} />
+          <EndPanel
+            vault={vault}
+            title={t("ready.title")}
+            body={t("ready.body", { asked: day(status.askedAt) })}
+            onChanged={handleChanged}
+          />
         </>
       );
     case "begun":
       return (
         <>
-          <Notice tone="info" role="status" title={t("begun.title", { date: day(status.endedAt) })} actions={<ButtonLink to={vaultStatus === "locked" ? "/provide-image-recovery?then=%2Fhome" : "/home"}>{t(vaultStatus === "locked" ? "begun.unlock_action" : "begun.home_action")}</ButtonLink>}>
+          <Notice
+            tone="info"
+            role="status"
+            title={t("begun.title", { date: day(status.endedAt) })}
+            actions={
+              <ButtonLink to={vaultStatus === "locked" ? "/provide-image-recovery?then=%2Fhome" : "/home"}>
+                {t(vaultStatus === "locked" ? "begun.unlock_action" : "begun.home_action")}
+              </ButtonLink>
+            }
+          >
             <p>{t("begun.body", { date: day(status.keptUntil) })}</p>
           </Notice>
           {vaultState.status === "unlocked" && vaultState.device === null && <DeviceQuestion vault={vault} />}

@@ -8,13 +8,28 @@ import WelcomeRecoveryPage from "../recover/WelcomeRecoveryPage.tsx";
 import { createAreaVault, type AreaVaultSettings } from "../testing/area-vault.ts";
 import StartAnewPage from "./StartAnewPage.tsx";
 
-const some: AreaVaultSettings = { secrets: [{ title: "Deed", content: "house" }], images: [{ name: "Garden", picture: "garden" }], unlocked: false };
+const some: AreaVaultSettings = {
+  secrets: [{ title: "Deed", content: "house" }],
+  images: [{ name: "Garden", picture: "garden" }],
+  unlocked: false,
+};
 
-async function draw(settings: AreaVaultSettings = {}, { language = "en", theme = "light" }: { language?: "en" | "es"; theme?: "light" | "dark" } = {}) {
+async function draw(
+  settings: AreaVaultSettings = {},
+  { language = "en", theme = "light" }: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
+) {
   const fake = createAreaVault({ ...some, ...settings });
   const vault = { ...fake, PictureField };
   keepExaminer(vault, examinerOf(fake));
-  return { fake, ...(await renderApp(<main><StartAnewPage /></main>, { vault, path: "/start-anew", route: "/start-anew", language, theme })) };
+  return {
+    fake,
+    ...(await renderApp(
+      <main>
+        <StartAnewPage />
+      </main>,
+      { vault, path: "/start-anew", route: "/start-anew", language, theme },
+    )),
+  };
 }
 
 beforeEach(() => {
@@ -23,7 +38,10 @@ beforeEach(() => {
 });
 
 describe("starting anew", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("is accessible in every state, in %s and %s", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("is accessible in every state, in %s and %s", async (language, theme) => {
     for (const startAnew of ["none", "waiting", "ready", "objected", "cancelled", "begun"] as const) {
       const { unmount } = await draw({ startAnew }, { language, theme });
       await waitFor(() => {
@@ -37,13 +55,16 @@ describe("starting anew", () => {
   it("names what may still open the account before anything else, and asks only whoever gives it up", async () => {
     const { fake } = await draw();
     const ways = await screen.findByRole("region", { name: "What may still open your secrets" });
-    for (const name of ["I have a copy", "Try a passkey", "Type or scan it", "I have another device", "I have a kit"]) expect(screen.getByRole("link", { name })).toBeVisible();
+    for (const name of ["I have a copy", "Try a passkey", "Type or scan it", "I have another device", "I have a kit"])
+      expect(screen.getByRole("link", { name })).toBeVisible();
     const ask = screen.getByRole("button", { name: "Sign in again and ask for it" });
     expect(ways.compareDocumentPosition(ask) & Node.DOCUMENT_POSITION_FOLLOWING).toBeTruthy();
     expect(ask).toBeDisabled();
     await userEvent.click(screen.getByRole("checkbox", { name: /I give up everything/ }));
     await userEvent.click(ask);
-    expect(await screen.findByRole("heading", { name: /^Your account can be started anew from 17 Nov 2026/ })).toBeVisible();
+    expect(
+      await screen.findByRole("heading", { name: /^Your account can be started anew from 17 Nov 2026/ }),
+    ).toBeVisible();
     expect(fake.calls.filter((call) => call === "startAnew.ask")).toHaveLength(1);
   });
 
@@ -58,7 +79,10 @@ describe("starting anew", () => {
     expect(await screen.findByRole("button", { name: "This was not me: object" })).toBeVisible();
   });
 
-  it.each([["This was not me: object", /^Somebody objected on/], ["It was me: call it off", /^It was called off on/]])("ends while it waits by “%s”", async (name, said) => {
+  it.each([
+    ["This was not me: object", /^Somebody objected on/],
+    ["It was me: call it off", /^It was called off on/],
+  ])("ends while it waits by “%s”", async (name, said) => {
     await draw({ startAnew: "waiting" });
     await userEvent.click(await screen.findByRole("button", { name }));
     expect(await screen.findByText(said)).toBeVisible();
@@ -97,7 +121,15 @@ describe("starting anew", () => {
   });
 
   it("is reached from “I have no copy”", async () => {
-    await renderApp(<main><WelcomeRecoveryPage /></main>, { path: "/welcome-recovery?have=none", route: "/welcome-recovery" });
-    expect(await screen.findByRole("link", { name: "I have lost everything: start anew" })).toHaveAttribute("href", "/start-anew");
+    await renderApp(
+      <main>
+        <WelcomeRecoveryPage />
+      </main>,
+      { path: "/welcome-recovery?have=none", route: "/welcome-recovery" },
+    );
+    expect(await screen.findByRole("link", { name: "I have lost everything: start anew" })).toHaveAttribute(
+      "href",
+      "/start-anew",
+    );
   });
 });

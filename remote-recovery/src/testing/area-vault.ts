@@ -17,7 +17,10 @@ export interface AreaVault extends FakeVault {
   readonly failExamining: (code: ErrorCode) => void;
 }
 
-/** The fake vault as this area's own: it takes the handles of the real field, which may have pictures judged. */
+/**
+ * The fake vault as this area's own: it takes the handles of the real field, which may have
+ * pictures judged.
+ */
 export function createAreaVault({ verdicts = {}, ...settings }: AreaVaultSettings = {}): AreaVault {
   const fake = createFakeVault({ ...settings, whatIsShown: requireShown });
   const examined: Blob[] = [];
@@ -40,7 +43,10 @@ export function createAreaVault({ verdicts = {}, ...settings }: AreaVaultSetting
     const text = await textOf(picture);
     const given = settings.images?.find((one) => one.picture === text);
     const image = given === undefined ? undefined : (await fake.images()).find(({ name }) => name === given.name);
-    const known = image === undefined ? null : ({ kind: "same", image, passphrase: given?.passphrase === undefined ? "none" : "needed" } as const);
+    const known =
+      image === undefined
+        ? null
+        : ({ kind: "same", image, passphrase: given?.passphrase === undefined ? "none" : "needed" } as const);
     return { level: "green", reasons: [], width: 4000, height: 3000, known, ...verdicts[text] };
   });
   return vault;

@@ -33,7 +33,12 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     const pieces: Buffer[] = [];
     incoming.on("data", (piece: Buffer) => pieces.push(piece));
     incoming.on("end", () => {
-      const call = { method: incoming.method ?? "", path: incoming.url ?? "", headers: incoming.headers, body: Buffer.concat(pieces) };
+      const call = {
+        method: incoming.method ?? "",
+        path: incoming.url ?? "",
+        headers: incoming.headers,
+        body: Buffer.concat(pieces),
+      };
       calls.push(call);
       const { status = 200, headers = {}, json, bytes, cut = false } = scripted.script(call);
       response.writeHead(status, { connection: "close", ...headers });
@@ -46,10 +51,13 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
     origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     calls,
     script: () => ({ status: 500 }),
-    stop: () => new Promise((resolve) => {
-      server.closeAllConnections();
-      server.close(() => { resolve(); });
-    }),
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
   };
   return scripted;
 }

@@ -1,4 +1,6 @@
-/** Starts the two workers from a blob, as the portal does, and leaves what is measured on the page. */
+/**
+ * Starts the two workers from a blob, as the portal does, and leaves what is measured on the page.
+ */
 import * as Comlink from "comlink";
 
 import type { BenchWorker, Figures } from "./sealing.worker.ts";
@@ -8,7 +10,9 @@ declare global {
 }
 
 globalThis.measureSealing = async (megabytes, rounds) => {
-  const address = URL.createObjectURL(new Blob([await (await fetch("/worker.js")).text()], { type: "text/javascript" }));
+  const address = URL.createObjectURL(
+    new Blob([await (await fetch("/worker.js")).text()], { type: "text/javascript" }),
+  );
   const [main, helper] = [new Worker(address), new Worker(address)].map((worker) => Comlink.wrap<BenchWorker>(worker));
   if (main === undefined || helper === undefined) throw new TypeError("no workers");
   const { port1, port2 } = new MessageChannel();

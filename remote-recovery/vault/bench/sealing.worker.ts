@@ -1,4 +1,7 @@
-/** What `pnpm bench:sealing` measures, in one worker of one page; the second one computes digests, as in the product. */
+/**
+ * What `pnpm bench:sealing` measures, in one worker of one page; the second one computes digests,
+ * as in the product.
+ */
 import { toB64u } from "@relicario/shared/api";
 import { Decrypter, Encrypter } from "age-encryption";
 import * as Comlink from "comlink";
@@ -6,7 +9,13 @@ import * as Comlink from "comlink";
 import { openDevice } from "../src/device/device.ts";
 import { newIdentity, recipientOf } from "../src/seal/age.ts";
 import { copyOf, release } from "../src/seal/bytes.ts";
-import { contentHeadBytes, paddedLength, pieceBytes, sealedLength, sealedPieceBytes } from "../src/seal/content-pieces.ts";
+import {
+  contentHeadBytes,
+  paddedLength,
+  pieceBytes,
+  sealedLength,
+  sealedPieceBytes,
+} from "../src/seal/content-pieces.ts";
 import { newContentSeal, openContentHead, pieceNonce } from "../src/seal/content-stream.ts";
 import { openPieces, pieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
 import { openUploadRecords, readSealing, uploadsOf, wrapPublishing, wrapSealing } from "../src/transfer/records.ts";
@@ -70,21 +79,65 @@ async function typageOpens({ sealed, identity }: { sealed: Blob; identity: strin
   await drain(await decrypter.decrypt(sealed.stream()));
 }
 
-/** The product's own path: records in IndexedDB, digest of each part and of the whole. Only the network is left out. */
-async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add: Add): Promise<{ sealed: Blob; identity: string; sha256: string }> {
+/**
+ * The product's own path: records in IndexedDB, digest of each part and of the whole. Only the
+ * network is left out.
+ */
+async function sealByVault(
+  file: Blob,
+  helper: Comlink.Remote<DigestMaker>,
+  add: Add,
+): Promise<{ sealed: Blob; identity: string; sha256: string }> {
   const device = await openDevice({ vendorId: "bench", issuer: "https://id.example", subject: "bench" });
   const records = await openUploadRecords(device.name);
   const { identity, payloadKey, prefix } = await newContentSeal();
   const sealedSize = sealedLength(prefix.length, paddedLength("file", file.size));
-  const sealing = { payload_key: toB64u(payloadKey), prefix: toB64u(prefix), kind: "file", size: file.size, part_size: partSize, parts: [], digest_state: null, content_sha256: null } as const;
+  const sealing = {
+    payload_key: toB64u(payloadKey),
+    prefix: toB64u(prefix),
+    kind: "file",
+    size: file.size,
+    part_size: partSize,
+    parts: [],
+    digest_state: null,
+    content_sha256: null,
+  } as const;
   const now = Date.now();
   await records.add({
-    account: device.name, uploadId, secretId: uploadId, version: 1, writes: 0, startedAt: now, touchedAt: now, sealedSize, sent: 0, sealed: false, handle: null,
+    account: device.name,
+    uploadId,
+    secretId: uploadId,
+    version: 1,
+    writes: 0,
+    startedAt: now,
+    touchedAt: now,
+    sealedSize,
+    sent: 0,
+    sealed: false,
+    handle: null,
     sealing: await wrapSealing(device, { ...sealing, parts: [] }),
-    publishing: await wrapPublishing(device, { identity, base_version: null, request: null, title: "bench", name: "bench", sent: [], last: null }),
+    publishing: await wrapPublishing(device, {
+      identity,
+      base_version: null,
+      request: null,
+      title: "bench",
+      name: "bench",
+      sent: [],
+      last: null,
+    }),
   });
   const parts: Blob[] = [];
-  const state = { upload_id: uploadId, secret_db_id: uploadId, base_version: null, size: sealedSize, part_size: partSize, parts: Math.ceil(sealedSize / partSize), received: [], expires_at: new Date(now).toISOString(), published: null };
+  const state = {
+    upload_id: uploadId,
+    secret_db_id: uploadId,
+    base_version: null,
+    size: sealedSize,
+    part_size: partSize,
+    parts: Math.ceil(sealedSize / partSize),
+    received: [],
+    expires_at: new Date(now).toISOString(),
+    published: null,
+  };
   const calls: TransferCalls = {
     ...noCalls,
     state: () => Promise.resolve(state),
@@ -92,7 +145,16 @@ async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add:
       parts[part - 1] = data;
     },
   };
-  await add("seal_and_send", () => withDigest(helper, (digest) => sendContent({ records: uploadsOf(device, records), calls, digest, patience, now: Date.now }, uploadId, file, quiet)));
+  await add("seal_and_send", () =>
+    withDigest(helper, (digest) =>
+      sendContent(
+        { records: uploadsOf(device, records), calls, digest, patience, now: Date.now },
+        uploadId,
+        file,
+        quiet,
+      ),
+    ),
+  );
   const record = await records.get(uploadId);
   const { content_sha256: sha256 } = record === null ? { content_sha256: null } : await readSealing(device, record);
   await records.remove(uploadId);
@@ -102,11 +164,27 @@ async function sealByVault(file: Blob, helper: Comlink.Remote<DigestMaker>, add:
   return { sealed: new Blob(parts), identity, sha256 };
 }
 
-async function vaultOpens(size: number, { sealed, identity, sha256 }: { sealed: Blob; identity: string; sha256: string }, helper: Comlink.Remote<DigestMaker>): Promise<void> {
-  const range: TransferCalls["range"] = async (_content, start, end) => ({ bytes: new Uint8Array(await sealed.slice(start, end).arrayBuffer()), size: sealed.size });
-  const head = await openContentHead(identity, copyOf(new Uint8Array(await sealed.slice(0, contentHeadBytes).arrayBuffer())));
+async function vaultOpens(
+  size: number,
+  { sealed, identity, sha256 }: { sealed: Blob; identity: string; sha256: string },
+  helper: Comlink.Remote<DigestMaker>,
+): Promise<void> {
+  const range: TransferCalls["range"] = async (_content, start, end) => ({
+    bytes: new Uint8Array(await sealed.slice(start, end).arrayBuffer()),
+    size: sealed.size,
+  });
+  const head = await openContentHead(
+    identity,
+    copyOf(new Uint8Array(await sealed.slice(0, contentHeadBytes).arrayBuffer())),
+  );
   const sink = { write: async () => undefined, commit: () => Promise.resolve(null), discard: async () => undefined };
-  await withDigest(helper, (digest) => saveContent({ calls: { range }, digest, patience, sink }, { secretId: uploadId, version: 1, kind: "file", size, sha256, ...head }, quiet));
+  await withDigest(helper, (digest) =>
+    saveContent(
+      { calls: { range }, digest, patience, sink },
+      { secretId: uploadId, version: 1, kind: "file", size, sha256, ...head },
+      quiet,
+    ),
+  );
 }
 
 async function aesGcm(file: Blob): Promise<void> {
@@ -116,7 +194,9 @@ async function aesGcm(file: Blob): Promise<void> {
   });
 }
 
-/** Sealing and opening alone, by either library: what digests, records and sending do not slow down. */
+/**
+ * Sealing and opening alone, by either library: what digests, records and sending do not slow down.
+ */
 async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise<void> {
   const { payloadKey, prefix } = await newContentSeal();
   const cipher = await pieceCipher(payloadKey, by);
@@ -124,10 +204,13 @@ async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise
   const perRange = 128 * sealedPieceBytes;
   const parts: Blob[] = [];
   await add(`${by}_seal`, async () => {
-    for (let at = prefix.length; at < sealed.length; at += perRange) release(await sealed.range(at, Math.min(sealed.length, at + perRange)));
+    for (let at = prefix.length; at < sealed.length; at += perRange)
+      release(await sealed.range(at, Math.min(sealed.length, at + perRange)));
   });
-  // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept in either.
-  for (let at = prefix.length; at < sealed.length; at += perRange) parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
+  // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept
+  // in either.
+  for (let at = prefix.length; at < sealed.length; at += perRange)
+    parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
   await add(`${by}_open`, async () => {
     const room = new Uint8Array(128 * pieceBytes);
     const fetched = (index: number): Promise<ArrayBuffer> | undefined => parts[index]?.arrayBuffer();
@@ -142,10 +225,14 @@ async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise
   cipher.end();
 }
 
-async function overPieces(file: Blob, work: (piece: Uint8Array<ArrayBuffer>, index: number) => Promise<void>): Promise<void> {
+async function overPieces(
+  file: Blob,
+  work: (piece: Uint8Array<ArrayBuffer>, index: number) => Promise<void>,
+): Promise<void> {
   for (let at = 0; at < file.size; at += partSize) {
     const part = new Uint8Array(await file.slice(at, at + partSize).arrayBuffer());
-    for (let from = 0; from < part.length; from += pieceBytes) await work(part.subarray(from, from + pieceBytes), (at + from) / pieceBytes);
+    for (let from = 0; from < part.length; from += pieceBytes)
+      await work(part.subarray(from, from + pieceBytes), (at + from) / pieceBytes);
   }
 }
 
@@ -154,7 +241,10 @@ const quiet = { signal: new AbortController().signal, onProgress: (): void => un
 const never = (): Promise<never> => Promise.reject(new Error("this call is not measured"));
 const noCalls: TransferCalls = { start: never, state: never, part: never, finish: never, cancel: never, range: never };
 
-async function withDigest(helper: Comlink.Remote<DigestMaker>, work: (digest: RunningDigest) => Promise<unknown>): Promise<void> {
+async function withDigest(
+  helper: Comlink.Remote<DigestMaker>,
+  work: (digest: RunningDigest) => Promise<unknown>,
+): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   await helper.digest(Comlink.transfer(port2, [port2]));
   await work(digestOver(port1));
@@ -166,7 +256,10 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
   while (!(await reader.read()).done);
 }
 
-/** In few blocks, as a file on a disk: a browser puts thousands of small ones together at every reading. */
+/**
+ * In few blocks, as a file on a disk: a browser puts thousands of small ones together at every
+ * reading.
+ */
 function randomFile(size: number): Blob {
   const blocks = Array.from({ length: Math.ceil(size / partSize) }, () => {
     const block = new Uint8Array(partSize);

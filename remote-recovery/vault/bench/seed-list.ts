@@ -1,6 +1,7 @@
 /**
- * Fills an account with secrets through the service, each sealed and signed as by a device: for `pnpm bench:list`, which
- * starts it with the session of a person who has protected a first secret with the picture.
+ * Fills an account with secrets through the service, each sealed and signed as by a device: for
+ * `pnpm bench:list`, which starts it with the session of a person who has protected a first secret
+ * with the picture.
  *
  *     SEED_API=… SEED_TOKEN=… SEED_PICTURE=… node bench/seed-list.ts <how many>
  */
@@ -28,7 +29,18 @@ const { SEED_API: baseUrl, SEED_TOKEN: token, SEED_PICTURE: picture } = Settings
 const count = z.coerce.number().int().min(0).parse(process.argv[2]);
 
 const places = ["bank", "harbour", "garden", "office", "attic", "workshop", "cabin", "library"] as const;
-const things = ["passport", "will", "key", "recovery phrase", "contract", "letter", "insurance", "deed", "licence", "diary"] as const;
+const things = [
+  "passport",
+  "will",
+  "key",
+  "recovery phrase",
+  "contract",
+  "letter",
+  "insurance",
+  "deed",
+  "licence",
+  "diary",
+] as const;
 const pick = <T>(from: readonly [T, ...T[]], index: number): T => from[index % from.length] ?? from[0];
 
 const http = createHttp({ baseUrl, token: () => Promise.resolve(token) });
@@ -61,7 +73,11 @@ async function sealed(index: number) {
     mime: "text/plain",
     createdAt: timestamp(Date.now()),
   };
-  return { secretId, content: toB64u(content.sealed), row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, opened.book.openers) };
+  return {
+    secretId,
+    content: toB64u(content.sealed),
+    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, opened.book.openers),
+  };
 }
 
 let ready = sealed(0);
@@ -69,7 +85,13 @@ for (let index = 0; index < count; index++) {
   const { secretId, content, row } = await ready;
   rows.push(row.root);
   const change = await nextChange(vault, { view: { keyring, opened }, rows: account.rows }, opened, rows, {});
-  const stored = vault.service.store({ secret_db_id: secretId, label: row.label, ticket: row.ticket, content, keyring: change.keyring });
+  const stored = vault.service.store({
+    secret_db_id: secretId,
+    label: row.label,
+    ticket: row.ticket,
+    content,
+    keyring: change.keyring,
+  });
   if (index + 1 < count) ready = sealed(index + 1); // while the service writes
   await stored;
   keyring = { ...keyring, state_rev: change.keyring.state_rev, state: change.keyring.state };

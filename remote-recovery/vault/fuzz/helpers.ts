@@ -1,7 +1,8 @@
 /**
- * Broken helpers in numbers: `pnpm fuzz:helpers [cases] [seed]`, 10,000 unless told. Each is read, and opened with the right
- * picture's secret where no passphrase is needed, and ends in an answer or in a typed error within 5 seconds of processor time.
- * The last line is JSON; the exit code is 1 when a limit is broken.
+ * Broken helpers in numbers: `pnpm fuzz:helpers [cases] [seed]`, 10,000 unless told. Each is read,
+ * and opened with the right picture's secret where no passphrase is needed, and ends in an answer
+ * or in a typed error within 5 seconds of processor time. The last line is JSON; the exit code is 1
+ * when a limit is broken.
  */
 import { damage, damaged } from "@relicario/engine/damage";
 import { PortalError } from "@relicario/shared/errors";
@@ -12,11 +13,17 @@ import { makeHelper, openHelper, parseHelper, sketchOf } from "../src/seal/helpe
 import { sketchFor } from "../src/testing/fake-engine.ts";
 
 const limits = { case_ms: 5000 } as const;
-const [cases = 10_000, seed = Date.now() % 2 ** 31] = process.argv.slice(2).filter((word) => word !== "--").map(Number);
+const [cases = 10_000, seed = Date.now() % 2 ** 31] = process.argv
+  .slice(2)
+  .filter((word) => word !== "--")
+  .map(Number);
 
 const imageSecret = randomBytes(32);
 const sketch = sketchFor("any picture");
-const helpers = [(await makeHelper(imageSecret, sketch, null)).helper, (await makeHelper(imageSecret, sketch, "long words")).helper];
+const helpers = [
+  (await makeHelper(imageSecret, sketch, null)).helper,
+  (await makeHelper(imageSecret, sketch, "long words")).helper,
+];
 
 async function open(bytes: Uint8Array): Promise<string> {
   const helper = parseHelper(bytes);
@@ -25,7 +32,10 @@ async function open(bytes: Uint8Array): Promise<string> {
   return "opened";
 }
 
-const one = fc.record({ helper: fc.constantFrom(...helpers), changes: fc.array(damage, { minLength: 1, maxLength: 4 }) });
+const one = fc.record({
+  helper: fc.constantFrom(...helpers),
+  changes: fc.array(damage, { minLength: 1, maxLength: 4 }),
+});
 const outcomes: Record<string, number> = {};
 let longest = 0;
 let untyped = 0;
@@ -42,5 +52,7 @@ for (const [index, { helper, changes }] of fc.sample(one, { numRuns: cases, seed
   outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
 }
 const ok = untyped === 0 && longest <= limits.case_ms;
-console.log(JSON.stringify({ bench: "helper-fuzz", ok, limits, cases, seed, untyped, longest_ms: Math.round(longest), outcomes }));
+console.log(
+  JSON.stringify({ bench: "helper-fuzz", ok, limits, cases, seed, untyped, longest_ms: Math.round(longest), outcomes }),
+);
 process.exitCode = ok ? 0 : 1;

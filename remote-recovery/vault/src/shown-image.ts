@@ -4,7 +4,10 @@ import { PortalError } from "@relicario/shared/errors";
 import type { SearchHint } from "@relicario/engine";
 import type { Bytes } from "./seal/bytes.ts";
 
-/** A picture that the person shows now, with its passphrase exactly as typed; null without one. Stays in the recovery area. */
+/**
+ * A picture that the person shows now, with its passphrase exactly as typed; null without one.
+ * Stays in the recovery area.
+ */
 export interface ShownPicture {
   readonly picture: Blob;
   readonly passphrase: string | null;
@@ -12,8 +15,13 @@ export interface ShownPicture {
   readonly hint?: SearchHint;
 }
 
-/** A recovery code as it was typed or scanned, or what a passkey gave: 32 bytes of its PRF. Stays in the recovery area. */
-export type ShownKey = { readonly kind: "recovery_code"; readonly code: string } | { readonly kind: "passkey"; readonly prf: Bytes };
+/**
+ * A recovery code as it was typed or scanned, or what a passkey gave: 32 bytes of its PRF. Stays in
+ * the recovery area.
+ */
+export type ShownKey =
+  | { readonly kind: "recovery_code"; readonly code: string }
+  | { readonly kind: "passkey"; readonly prf: Bytes };
 
 /** What the person shows now, to open something with it. */
 export type Shown = ShownPicture | ShownKey;
@@ -22,12 +30,16 @@ export function isKey(shown: Shown): shown is ShownKey {
   return "kind" in shown;
 }
 
-/** As those of the contract, with the picture itself in place of its handle: what acts are given. */
+/**
+ * As those of the contract, with the picture itself in place of its handle: what acts are given.
+ */
 export type Protection = WithPicture<Contract.ProtectRequest["protection"]>;
 export type ProtectRequest = Omit<Contract.ProtectRequest, "protection"> & { readonly protection: Protection };
 export type SecretChange = Omit<Contract.SecretChange, "protection"> & { readonly protection?: Protection };
 
-type WithPicture<Given> = Given extends { readonly shown: Contract.ShownImage } ? Omit<Given, "shown"> & { readonly shown: ShownPicture } : Given;
+type WithPicture<Given> = Given extends { readonly shown: Contract.ShownImage }
+  ? Omit<Given, "shown"> & { readonly shown: ShownPicture }
+  : Given;
 
 /** No plain object: libraries for forms copy those, and a copy stands for nothing. */
 class Handle implements Contract.ShownImage {
@@ -37,7 +49,9 @@ class Handle implements Contract.ShownImage {
 /** Held weakly: what nobody holds a handle for is garbage. */
 let kept = new WeakMap<Contract.ShownImage, Shown>();
 
-/** A handle that others may hold. Only the recovery area, which has the picture already, makes one. */
+/**
+ * A handle that others may hold. Only the recovery area, which has the picture already, makes one.
+ */
 export function showPicture(shown: ShownPicture): Contract.ShownImage {
   const handle = Object.freeze(new Handle());
   kept.set(handle, Object.freeze({ ...shown }));
@@ -57,7 +71,10 @@ export function shownPicture(handle: Contract.ShownImage): ShownPicture | null {
   return shown === undefined || isKey(shown) ? null : shown;
 }
 
-/** The recovery code or passkey that a handle stands for; null when it was forgotten, or is a picture. */
+/**
+ * The recovery code or passkey that a handle stands for; null when it was forgotten, or is a
+ * picture.
+ */
 export function shownKey(handle: Contract.ShownImage): ShownKey | null {
   const shown = kept.get(handle);
   return shown !== undefined && isKey(shown) ? shown : null;

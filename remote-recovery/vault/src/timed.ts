@@ -1,7 +1,10 @@
 /** The parts of reading a list, as `pnpm bench:list` asks for them. */
 type ListPart = "keyring" | "kept rows" | "pages" | "digests" | "comparing" | "opening first" | "opening";
 
-/** Notes how long a part took as a measure of User Timing (W3C) of this worker. It says nothing of the account. */
+/**
+ * Notes how long a part took as a measure of User Timing (W3C) of this worker. It says nothing of
+ * the account.
+ */
 export async function timed<T>(part: ListPart, work: () => T | Promise<T>): Promise<T> {
   const start = performance.now();
   try {

@@ -14,7 +14,10 @@ import type { Service } from "./service.ts";
 import { createClaims, type Claims } from "./shares/claims.ts";
 import { pauseFor, type Pause } from "./steps/until-answered.ts";
 
-/** What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace them. */
+/**
+ * What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace
+ * them.
+ */
 export interface VaultContextParts {
   readonly userId: string;
   readonly service: Service;
@@ -36,7 +39,10 @@ export interface WriterLocks {
   readonly request: <T>(name: string, work: () => Promise<T>) => Promise<T>;
 }
 
-/** The vault of one signed-in person, as its worker holds it between acts. Acts and steps are functions that take it; only they change `keys`. */
+/**
+ * The vault of one signed-in person, as its worker holds it between acts. Acts and steps are
+ * functions that take it; only they change `keys`.
+ */
 export interface VaultContext {
   readonly userId: string;
   readonly service: Service;
@@ -48,7 +54,9 @@ export interface VaultContext {
   keys: TitlesKeys | null;
   /** From the showing of an opener until this worker ends; null before. */
   accountKey: AccountKey | null;
-  /** An account that this worker made, or whose opener was shown, and that is perhaps not published. */
+  /**
+   * An account that this worker made, or whose opener was shown, and that is perhaps not published.
+   */
   pending: FirstAccount | null;
   /** The newest state seen by this worker, where the device could not write it down. */
   remembered: Remembered | null;
@@ -61,13 +69,17 @@ export interface VaultContext {
   readonly kept: KeptHere;
   readonly getState: () => VaultState;
   readonly setState: (state: VaultState) => void;
-  /** Runs writers one after another, those of this account in other tabs too, so that a device never conflicts with itself. */
+  /**
+   * Runs writers one after another, those of this account in other tabs too, so that a device never
+   * conflicts with itself.
+   */
   readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * A row as the vault holds it in memory: with the digest of its label, and the label once it was opened. With these a write
- * needs only the changes since the last reading to compute the root over all rows.
+ * A row as the vault holds it in memory: with the digest of its label, and the label once it was
+ * opened. With these a write needs only the changes since the last reading to compute the root over
+ * all rows.
  */
 export interface AccountRow extends RootRow {
   readonly stored: Omit<StoredSecret, "label">;
@@ -79,12 +91,18 @@ export interface AccountRow extends RootRow {
   label: Promise<Label> | null;
 }
 
-/** All rows as they were read and checked last, and where the account's counter of row changes stood. */
+/**
+ * All rows as they were read and checked last, and where the account's counter of row changes
+ * stood.
+ */
 export interface HeldList {
   readonly rows: ReadonlyMap<string, AccountRow>;
   readonly stateRev: number;
   readonly changes: number;
-  /** What was read and not kept on the device yet. Null on a device that keeps no rows, and when there is nothing new. */
+  /**
+   * What was read and not kept on the device yet. Null on a device that keeps no rows, and when
+   * there is nothing new.
+   */
   readonly unkept: RowsRead | null;
 }
 
@@ -130,7 +148,8 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
   const record = await parts.device.read();
   const now = parts.now ?? Date.now;
   const since = lockedSince(record, now());
-  const keys = record.titlesKeys === null || since !== null || parts.locked === true ? null : titlesKeysFrom(record.titlesKeys);
+  const keys =
+    record.titlesKeys === null || since !== null || parts.locked === true ? null : titlesKeysFrom(record.titlesKeys);
   return {
     userId: parts.userId,
     service: parts.service,

@@ -1,4 +1,6 @@
-/** The vault's worker: one file, started from a blob address. Keys and identities live and die here. */
+/**
+ * The vault's worker: one file, started from a blob address. Keys and identities live and die here.
+ */
 import "./zod-settings.ts";
 
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";

@@ -7,7 +7,10 @@ import type { Bytes } from "./seal/bytes.ts";
 import { createClaims, type Claims } from "./shares/claims.ts";
 import type { Pause } from "./steps/until-answered.ts";
 
-/** The visitor of one page, as its worker holds it between acts. Nothing that it is made of leads to an account. */
+/**
+ * The visitor of one page, as its worker holds it between acts. Nothing that it is made of leads to
+ * an account.
+ */
 export interface VisitorContext {
   readonly http: Http;
   readonly engine: Engine;

@@ -1,6 +1,7 @@
 /**
- * Makes a kit as the portal does, over a service in memory and with the real engine: `node make-kit.ts <picture> <template> [passphrase]`
- * prints it. Its secrets are fixed; everything random differs at every run. `kit.html` is of `picos-1200x900.jpg`, of a template without a
+ * Makes a kit as the portal does, over a service in memory and with the real engine: `node
+ * make-kit.ts <picture> <template> [passphrase]` prints it. Its secrets are fixed; everything
+ * random differs at every run. `kit.html` is of `picos-1200x900.jpg`, of a template without a
  * program, and of the passphrase "correct horse".
  */
 import "fake-indexeddb/auto";
@@ -27,13 +28,51 @@ const vault = await openVaultContext({
 });
 const shown = { picture: await openAsBlob(picturePath), passphrase };
 const common = { tags: ["paper"], protection: { kind: "picture", shown, name: "Vectors" } } as const;
-const text = await protect(vault, { ...common, title: "Árbol 🌳", contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["abandon ability able\n"]) }, {});
-const file = await protect(vault, { ...common, title: "A file", contentKind: "file", name: "bytes.bin", mime: "application/octet-stream", content: new Blob([Uint8Array.of(0, 1, 2, 254, 255)]) }, {});
-const hostile = await protect(vault, { ...common, title: "</script><img src=x onerror=alert(1)>", contentKind: "text", name: "../../.profile", mime: "text/html", content: new Blob(["<script>alert(1)</script>"]) }, {});
+const text = await protect(
+  vault,
+  {
+    ...common,
+    title: "Árbol 🌳",
+    contentKind: "text",
+    name: "secret.txt",
+    mime: "text/plain",
+    content: new Blob(["abandon ability able\n"]),
+  },
+  {},
+);
+const file = await protect(
+  vault,
+  {
+    ...common,
+    title: "A file",
+    contentKind: "file",
+    name: "bytes.bin",
+    mime: "application/octet-stream",
+    content: new Blob([Uint8Array.of(0, 1, 2, 254, 255)]),
+  },
+  {},
+);
+const hostile = await protect(
+  vault,
+  {
+    ...common,
+    title: "</script><img src=x onerror=alert(1)>",
+    contentKind: "text",
+    name: "../../.profile",
+    mime: "text/html",
+    content: new Blob(["<script>alert(1)</script>"]),
+  },
+  {},
+);
 const nothingLarge = () => Promise.reject(new Error("nothing here is large"));
 const { file: kit } = await makeKit(
   vault,
-  { range: nothingLarge, openSink: nothingLarge, patience: { wait: () => Promise.resolve() }, file: (name) => Promise.resolve(new Uint8Array(name === "kit" ? readFileSync(templatePath) : [])) },
+  {
+    range: nothingLarge,
+    openSink: nothingLarge,
+    patience: { wait: () => Promise.resolve() },
+    file: (name) => Promise.resolve(new Uint8Array(name === "kit" ? readFileSync(templatePath) : [])),
+  },
   [text.secretId, file.secretId, hostile.secretId],
   shown,
   { note: "In the drawer" },

@@ -64,7 +64,10 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
       onSaved: ({ secretId }) => {
         form.reset(); // drops the plaintext now, not when the page unmounts
         notifySaved();
-        setSaved({ path: draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets" });
+        setSaved({
+          path:
+            draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets",
+        });
       },
       onSavedElsewhere: notifySaved,
     });
@@ -73,7 +76,12 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   return (
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saving={running} saved={saved} onLeave={navigate} />
+        <UnsavedGuard
+          dirty={formState.isDirty && !(running && saving.large)}
+          saving={running}
+          saved={saved}
+          onLeave={navigate}
+        />
         <Stack $gap={5}>
           <Card>
             <Stack $gap={5}>
@@ -81,12 +89,20 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
               <NamingSection suggestions={suggestions} disabled={running} />
             </Stack>
           </Card>
-          <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing={false} disabled={running} />
+          <ImageSection
+            vault={vault}
+            images={images}
+            pictureError={pictureFailed ? failure : null}
+            editing={false}
+            disabled={running}
+          />
           {first && <FirstPromise disabled={running} />}
           <SavingProgress saving={saving} />
           {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
           {!pictureFailed && !openerFirst && <ErrorNotice error={failure} />}
-          {formState.submitCount > 0 && Object.keys(errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
+          {formState.submitCount > 0 && Object.keys(errors).length > 0 && (
+            <FieldError>{t("save.incomplete_error")}</FieldError>
+          )}
           <SpacedRow>
             <Button type="submit" size="large" pending={running} data-tour="add-secret-save">
               {t("save.action")}
@@ -103,7 +119,10 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
   );
 }
 
-/** The service says that the account is empty. Only the person can know that it is not, so this must be confirmed before new keys are made. */
+/**
+ * The service says that the account is empty. Only the person can know that it is not, so this must
+ * be confirmed before new keys are made.
+ */
 function FirstPromise({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-add-secret");
   const { register, formState } = useFormContext<SecretDraft>();
@@ -111,7 +130,12 @@ function FirstPromise({ disabled }: { readonly disabled: boolean }) {
   return (
     <Notice tone="warn" title={t("first.title")}>
       <p>{t("first.body")}</p>
-      <Checkbox label={t("first.label")} error={problemText(formState.errors.promised?.message)} disabled={disabled} {...register("promised")} />
+      <Checkbox
+        label={t("first.label")}
+        error={problemText(formState.errors.promised?.message)}
+        disabled={disabled}
+        {...register("promised")}
+      />
     </Notice>
   );
 }

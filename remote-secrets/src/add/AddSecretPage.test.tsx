@@ -4,7 +4,15 @@ import userEvent from "@testing-library/user-event";
 import { maxSmallContentBytes } from "@relicario/shared/api";
 import type { CallOptions, PictureFieldProps, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeVault, expectAccessible, picture, renderApp, shownImage, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  shownImage,
+  type FakeVault,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import AddSecretPage from "./AddSecretPage.tsx";
 
 async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
@@ -16,7 +24,10 @@ async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<t
   );
   return { vault, ...app };
 }
-const kept: FakeVaultSettings = { images: [{ name: "Garden", picture: "garden" }], secrets: [{ title: "Keys", content: "x", tags: ["home"] }] };
+const kept: FakeVaultSettings = {
+  images: [{ name: "Garden", picture: "garden" }],
+  secrets: [{ title: "Keys", content: "x", tags: ["home"] }],
+};
 
 async function fill({ withPicture = true, promise = true } = {}) {
   await userEvent.click(await screen.findByRole("textbox", { name: "Your secret" }));
@@ -98,7 +109,9 @@ describe("AddSecretPage", () => {
     await save();
     expect(await screen.findByText("Only you can know this. Tick it if it is true.")).toBeVisible();
     expect(vault.calls).not.toContain("protect");
-    expect(screen.getByRole("checkbox", { name: "I have not protected anything in this account before." })).not.toBeChecked();
+    expect(
+      screen.getByRole("checkbox", { name: "I have not protected anything in this account before." }),
+    ).not.toBeChecked();
   });
 
   it("says beside each field what is missing, and sends nothing", async () => {
@@ -151,7 +164,10 @@ describe("AddSecretPage", () => {
 
   it("unlocks first on a locked device", async () => {
     await draw(createFakeVault({ ...kept, unlocked: false }));
-    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fadd-secret");
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fadd-secret",
+    );
     expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
     await expectAccessible();
   });
@@ -164,7 +180,12 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(asked).toHaveLength(1);
     });
-    expect(asked[0]?.request).toMatchObject({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: { size: "abandon ability".length } });
+    expect(asked[0]?.request).toMatchObject({
+      contentKind: "text",
+      name: "secret.txt",
+      mime: "text/plain",
+      content: { size: "abandon ability".length },
+    });
     expect(screen.queryByText(/You can go to another page/)).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     await waitFor(() => {
@@ -188,7 +209,12 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(asked).toHaveLength(1);
     });
-    expect(asked[0]?.request).toMatchObject({ contentKind: "file", name: "scan.pdf", mime: "application/pdf", title: "scan" });
+    expect(asked[0]?.request).toMatchObject({
+      contentKind: "file",
+      name: "scan.pdf",
+      mime: "application/pdf",
+      title: "scan",
+    });
     expect(asked[0]?.request.content).toBe(file);
     expect(screen.queryByText(/You can go to another page/) !== null).toBe(large);
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
@@ -202,7 +228,10 @@ describe("AddSecretPage", () => {
     const { vault, asked } = waitingVault(kept);
     const { goTo, location, record } = await draw(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
-    await userEvent.upload(screen.getByLabelText("File to protect"), new File([new Uint8Array(maxSmallContentBytes + 1)], "film.mp4"));
+    await userEvent.upload(
+      screen.getByLabelText("File to protect"),
+      new File([new Uint8Array(maxSmallContentBytes + 1)], "film.mp4"),
+    );
     await save();
     await screen.findByText(/You can go to another page/);
     await goTo("/home");
@@ -222,7 +251,10 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(location()).toBe("/secrets");
     });
-    expect((await vault.list()).find(({ label }) => label?.title === "Wallet")?.label).toMatchObject({ contentKind: "seed", name: "secret.txt" });
+    expect((await vault.list()).find(({ label }) => label?.title === "Wallet")?.label).toMatchObject({
+      contentKind: "seed",
+      name: "secret.txt",
+    });
   });
 
   it("loses nothing when the kind is changed and changed back", async () => {
@@ -327,7 +359,14 @@ describe("AddSecretPage", () => {
     await save();
     await goTo("/home");
     await waitFor(() => {
-      expect(record.confirms).toEqual([expect.objectContaining({ title: "It is still being sealed", confirmLabel: "Leave", cancelLabel: "Stay", danger: true })]);
+      expect(record.confirms).toEqual([
+        expect.objectContaining({
+          title: "It is still being sealed",
+          confirmLabel: "Leave",
+          cancelLabel: "Stay",
+          danger: true,
+        }),
+      ]);
     });
     expect(location()).toBe("/add-secret");
   });

@@ -16,7 +16,10 @@ interface Snapshot {
   readonly images: readonly RecoveryImage[];
 }
 
-/** Route `/add-secret`; with `?guided` a first secret goes step by step instead. A locked vault is unlocked before the form is shown, because unlocking leaves the page and would lose input. */
+/**
+ * Route `/add-secret`; with `?guided` a first secret goes step by step instead. A locked vault is
+ * unlocked before the form is shown, because unlocking leaves the page and would lose input.
+ */
 export default function AddSecretPage() {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const { user } = usePortal();
@@ -32,17 +35,25 @@ export default function AddSecretPage() {
   // Taken once: saving the first secret changes status and images while the form is still mounted.
   const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
   if (snapshot === null && state.status === "empty") setSnapshot({ first: true, images: [] });
-  if (snapshot === null && state.status === "unlocked" && images.data !== undefined) setSnapshot({ first: false, images: images.data });
+  if (snapshot === null && state.status === "unlocked" && images.data !== undefined)
+    setSnapshot({ first: false, images: images.data });
   if (snapshot !== null && state.status === "locked") setSnapshot(null);
 
   if (query.has("guided") && state.status === "empty") return <Navigate to="/welcome-backup" replace />;
-  const failure = access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(refresh) ?? failed(images));
+  const failure =
+    access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(refresh) ?? failed(images));
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {failure !== null && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
-      {failure === null && vault !== null && state.status === "locked" && <UnlockNotice vault={vault} returnTo="/add-secret" reason="add" />}
+      {failure === null && vault !== null && state.status === "locked" && (
+        <UnlockNotice vault={vault} returnTo="/add-secret" reason="add" />
+      )}
       {vault !== null && snapshot !== null && (
-        <AddSecretForm vault={vault} {...snapshot} suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]} />
+        <AddSecretForm
+          vault={vault}
+          {...snapshot}
+          suggestions={[...new Set((rows.data ?? []).flatMap((row) => row.label?.tags ?? []))]}
+        />
       )}
       {failure === null && snapshot === null && state.status !== "locked" && (
         <Loading label={t("page.loading_status")}>
@@ -59,6 +70,10 @@ export default function AddSecretPage() {
   );
 }
 
-function failed(query: { readonly isError: boolean; readonly error: unknown; readonly refetch: () => Promise<unknown> }) {
+function failed(query: {
+  readonly isError: boolean;
+  readonly error: unknown;
+  readonly refetch: () => Promise<unknown>;
+}) {
   return query.isError ? { error: query.error, retry: () => void query.refetch() } : null;
 }

@@ -1,6 +1,9 @@
 import type { VaultState } from "@relicario/shared/contract";
 
-/** Query keys, each with the account. Rows hold plaintext labels: this cache must never be persisted. */
+/**
+ * Query keys, each with the account. Rows hold plaintext labels: this cache must never be
+ * persisted.
+ */
 export const secretKeys = {
   all: (userId: string) => ["secrets", userId] as const,
   refresh: (userId: string) => ["secrets", userId, "refresh"] as const,

@@ -16,7 +16,10 @@ const nothing: ListMemory = Object.freeze({ categories: [], selectedSecret: null
 /** Kept until lock, sign-out or the end of the page, however long the list is not visited. */
 const gcTime = Infinity;
 
-/** Client state in the query cache: tags are plaintext, and the host clears that cache whenever the vault locks, on any screen. */
+/**
+ * Client state in the query cache: tags are plaintext, and the host clears that cache whenever the
+ * vault locks, on any screen.
+ */
 function listMemoryQuery(userId: string) {
   return queryOptions<ListMemory>({ queryKey: secretKeys.listMemory(userId), queryFn: skipToken, gcTime });
 }

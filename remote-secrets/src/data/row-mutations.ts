@@ -56,7 +56,12 @@ function useRowsMutation(change: (secretIds: readonly string[]) => Promise<void>
   });
 }
 
-function updateCachedRows(client: QueryClient, userId: string, secretIds: readonly string[], change: (row: SecretRow) => SecretRow): void {
+function updateCachedRows(
+  client: QueryClient,
+  userId: string,
+  secretIds: readonly string[],
+  change: (row: SecretRow) => SecretRow,
+): void {
   const wanted = new Set(secretIds);
   client.setQueriesData<readonly SecretRow[]>({ queryKey: [...secretKeys.all(userId), "rows"] }, (rows) =>
     rows?.map((row) => (wanted.has(row.secretId) ? change(row) : row)),

@@ -3,13 +3,37 @@ import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 import { shareRows, tagsOf } from "./secrets.ts";
 
 const at = "2026-11-01T00:00:00.000Z";
-const label: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null, kits: [] };
-const withTags = (tags: readonly string[]): SecretRow => ({ secretId: tags.join(), version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: at, updatedAt: at, deletedAt: null, droppedAt: null, label: { ...label, tags } });
+const label: SecretLabel = {
+  title: "",
+  tags: [],
+  contentKind: "text",
+  name: "secret.txt",
+  size: 1,
+  openers: [],
+  rehearsedAt: null,
+  kits: [],
+};
+const withTags = (tags: readonly string[]): SecretRow => ({
+  secretId: tags.join(),
+  version: 1,
+  rev: 1,
+  favorite: false,
+  sealedSize: 1,
+  createdAt: at,
+  updatedAt: at,
+  deletedAt: null,
+  droppedAt: null,
+  label: { ...label, tags },
+});
 const locked: SecretRow = { ...withTags([]), label: null };
 
 describe("tagsOf", () => {
   it("gives the most used first, and those of equal use by name", () => {
-    expect(tagsOf([withTags(["home"]), withTags(["home", "old"]), locked, withTags(["bank"])])).toEqual(["home", "bank", "old"]);
+    expect(tagsOf([withTags(["home"]), withTags(["home", "old"]), locked, withTags(["bank"])])).toEqual([
+      "home",
+      "bank",
+      "old",
+    ]);
   });
 });
 
@@ -33,10 +57,18 @@ describe("shareRows", () => {
   it.each<[string, SecretRow]>([
     ["another label", { ...one, rev: 2, label: { ...label, title: "New" } }],
     ["a label, after unlocking", { ...locked, secretId: one.secretId, label }],
-    ["a kit that is outdated by now", { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: true }] } }],
+    [
+      "a kit that is outdated by now",
+      { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: true }] } },
+    ],
     ["a place in the trash", { ...one, deletedAt: at }],
   ])("takes a row that has %s", (_what, row) => {
-    const before = row.label?.kits.length === 1 ? { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: false }] } } : row.label === label ? { ...row, label: null } : one;
+    const before =
+      row.label?.kits.length === 1
+        ? { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: false }] } }
+        : row.label === label
+          ? { ...row, label: null }
+          : one;
     expect(shareRows([before], [row])[0]).toBe(row);
   });
 

@@ -7,10 +7,16 @@ import { useClearOnLock } from "./clear-on-lock.ts";
 import { secretKeys } from "./keys.ts";
 import { readLiveShares } from "./live-shares.ts";
 
-/** `gcTime` of queries with decrypted labels: they are dropped this long after the last screen that uses them. */
+/**
+ * `gcTime` of queries with decrypted labels: they are dropped this long after the last screen that
+ * uses them.
+ */
 const plaintextCacheMilliseconds = 60_000;
 
-/** Reads the account's keyring. Afterwards the vault knows whether the account is empty, locked or unlocked. */
+/**
+ * Reads the account's keyring. Afterwards the vault knows whether the account is empty, locked or
+ * unlocked.
+ */
 export function refreshQuery(vault: Vault | null, userId: string) {
   return queryOptions({
     queryKey: secretKeys.refresh(userId),
@@ -27,8 +33,9 @@ interface PartialRows {
 }
 
 /**
- * All rows including the trash, newest first. The vault's status is part of the key, because locked rows have no label.
- * The first fetch publishes its rows under `partialRows` while more are to come; a refetch does not, so the previous rows stay.
+ * All rows including the trash, newest first. The vault's status is part of the key, because locked
+ * rows have no label. The first fetch publishes its rows under `partialRows` while more are to
+ * come; a refetch does not, so the previous rows stay.
  */
 export function rowsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
@@ -40,11 +47,17 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
             if (status === "empty") return [];
             const opened: SecretRow[] = [];
             let rows: readonly SecretRow[] = [];
-            const onRows = (batch: readonly SecretRow[], progress: { readonly opened: number; readonly total: number }) => {
+            const onRows = (
+              batch: readonly SecretRow[],
+              progress: { readonly opened: number; readonly total: number },
+            ) => {
               if (signal.aborted) return; // locked meanwhile: plaintext must not be put back into the cache
-              if (progress.opened === progress.total) return; // all of them: the answer follows, and nothing is drawn twice
+              // all of them: the answer follows, and nothing is drawn twice
+              if (progress.opened === progress.total) return;
               opened.push(...batch);
-              if (opened.length >= 2 * rows.length) rows = [...opened]; // each time all are sorted and drawn anew: as seldom as keeps that work in proportion to their number
+              // each time all are sorted and drawn anew: as seldom as keeps that work in proportion
+              // to their number
+              if (opened.length >= 2 * rows.length) rows = [...opened];
               client.setQueryData<PartialRows>(secretKeys.partialRows(userId, status), { rows, ...progress });
             };
             try {
@@ -54,18 +67,25 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
               client.removeQueries({ queryKey: secretKeys.partialRows(userId, status) });
             }
           },
-    structuralSharing: (before, after) => shareRows(before as readonly SecretRow[] | undefined, after as readonly SecretRow[]),
+    structuralSharing: (before, after) =>
+      shareRows(before as readonly SecretRow[] | undefined, after as readonly SecretRow[]),
     gcTime: plaintextCacheMilliseconds,
   });
 }
 
 function partialRowsQuery(userId: string, status: VaultState["status"]) {
-  return queryOptions<PartialRows>({ queryKey: secretKeys.partialRows(userId, status), queryFn: skipToken, structuralSharing: false, gcTime: plaintextCacheMilliseconds });
+  return queryOptions<PartialRows>({
+    queryKey: secretKeys.partialRows(userId, status),
+    queryFn: skipToken,
+    structuralSharing: false,
+    gcTime: plaintextCacheMilliseconds,
+  });
 }
 
 /**
- * The rows after a refetch, with the objects of before where nothing changed, and their list itself where nothing did. A row is as it
- * was when what the service counts and what the account signed of it is: comparing every member of 10,000 rows blocks the page.
+ * The rows after a refetch, with the objects of before where nothing changed, and their list itself
+ * where nothing did. A row is as it was when what the service counts and what the account signed of
+ * it is: comparing every member of 10,000 rows blocks the page.
  */
 export function shareRows(before: readonly SecretRow[] | undefined, after: readonly SecretRow[]): readonly SecretRow[] {
   if (before === undefined) return after;
@@ -83,7 +103,10 @@ function isSameRow(one: SecretRow, other: SecretRow): boolean {
   // One revision has one label; only whether a kit is outdated also depends on the account's key.
   if (one.label === null || other.label === null) return one.label === other.label;
   const { kits } = other.label;
-  return one.label.kits.length === kits.length && one.label.kits.every(({ outdated }, index) => outdated === kits[index]?.outdated);
+  return (
+    one.label.kits.length === kits.length &&
+    one.label.kits.every(({ outdated }, index) => outdated === kits[index]?.outdated)
+  );
 }
 
 /** Names and ids of the recovery images in use. */
@@ -128,7 +151,9 @@ export function uploadsQuery(vault: Vault | null, userId: string, status: VaultS
     gcTime: plaintextCacheMilliseconds,
     refetchInterval: ({ state: { data = [] } }) => {
       if (data.length === 0) return false;
-      return data.some(({ state }) => state === "running") ? uploadPollMilliseconds.running : uploadPollMilliseconds.waiting;
+      return data.some(({ state }) => state === "running")
+        ? uploadPollMilliseconds.running
+        : uploadPollMilliseconds.waiting;
     },
   });
 }
@@ -146,14 +171,20 @@ export type Secrets =
   | { readonly status: "failed"; readonly failure: ReadFailure }
   | {
       readonly status: "ready";
-      /** A refetch failed because of the connection or the service; `rows` are those of the last success. */
+      /**
+       * A refetch failed because of the connection or the service; `rows` are those of the last
+       * success.
+       */
       readonly failure: ReadFailure | null;
       readonly vault: Vault;
       readonly vaultStatus: "empty" | "locked" | "unlocked";
       readonly rows: readonly SecretRow[];
       /** Progress while `rows` are incomplete; null once they are complete. */
       readonly openingProgress: { readonly opened: number; readonly total: number } | null;
-      /** Whether uploads, which stand above the rows, and the marks of shares in them are known too, so that neither moves a row. */
+      /**
+       * Whether uploads, which stand above the rows, and the marks of shares in them are known too,
+       * so that neither moves a row.
+       */
       readonly settled: boolean;
     };
 
@@ -171,23 +202,52 @@ export function useSecrets(): Secrets {
   useQuery(imagesQuery(vault, user.userId, state.status));
   useClearOnLock();
 
-  if (access.status === "failed") return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
+  if (access.status === "failed")
+    return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
   const failed = refresh.isError ? refresh : rows.isError ? rows : null;
   const failure = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
-  if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error))) return { status: "failed", failure };
+  if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error)))
+    return { status: "failed", failure };
   if (vault === null || state.status === "unknown") return { status: "loading" };
   const settled = !isOnItsWay(uploads) && !isOnItsWay(shares);
-  if (rows.data !== undefined) return { status: "ready", failure, vault, vaultStatus: state.status, rows: rows.data, openingProgress: null, settled };
+  if (rows.data !== undefined)
+    return {
+      status: "ready",
+      failure,
+      vault,
+      vaultStatus: state.status,
+      rows: rows.data,
+      openingProgress: null,
+      settled,
+    };
   if (partial.data === undefined || partial.data.rows.length === 0) return { status: "loading" };
-  return { status: "ready", failure, vault, vaultStatus: state.status, rows: partial.data.rows, openingProgress: partial.data, settled };
+  return {
+    status: "ready",
+    failure,
+    vault,
+    vaultStatus: state.status,
+    rows: partial.data.rows,
+    openingProgress: partial.data,
+    settled,
+  };
 }
 
-/** Whether a first answer is still to come, for what stands below it. A failure ends that for good: nothing waits for further tries. */
-export function isOnItsWay({ isFetched, isFetching, failureCount }: Pick<UseQueryResult, "isFetched" | "isFetching" | "failureCount">): boolean {
+/**
+ * Whether a first answer is still to come, for what stands below it. A failure ends that for good:
+ * nothing waits for further tries.
+ */
+export function isOnItsWay({
+  isFetched,
+  isFetching,
+  failureCount,
+}: Pick<UseQueryResult, "isFetched" | "isFetching" | "failureCount">): boolean {
   return isFetching && !isFetched && failureCount === 0;
 }
 
-/** A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt on the rows already read. */
+/**
+ * A failure of transport or service: unlike `older_state` or a failed decryption it casts no doubt
+ * on the rows already read.
+ */
 function isConnectionError(error: unknown): boolean {
   return isPortalError(error, "offline", "service_unavailable", "timed_out", "too_many_requests", "internal_error");
 }

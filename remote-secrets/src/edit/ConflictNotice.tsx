@@ -1,7 +1,18 @@
 import { usePortal, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
-import { Button, Card, ErrorNotice, media, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  media,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -12,7 +23,12 @@ import type { EditingSecret } from "./secret-change.ts";
 interface ConflictNoticeProps {
   readonly vault: Vault;
   /** The draft that could not be saved. */
-  readonly mine: { readonly title: string; readonly tags: readonly string[]; readonly content: SecretChange["content"] | undefined; readonly text: string };
+  readonly mine: {
+    readonly title: string;
+    readonly tags: readonly string[];
+    readonly content: SecretChange["content"] | undefined;
+    readonly text: string;
+  };
   /** The version that another device saved meanwhile. */
   readonly theirs: EditingSecret;
   /** The version that this edit started from. */
@@ -26,8 +42,21 @@ interface ConflictNoticeProps {
   readonly onSaveAsNew: (() => void) | null;
 }
 
-/** Another device saved first: shows both versions and lets the person choose. Until then nothing is overwritten, and the form keeps the draft. */
-export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disabled, onSaveMine, onKeepTheirs, onSaveAsNew }: ConflictNoticeProps) {
+/**
+ * Another device saved first: shows both versions and lets the person choose. Until then nothing is
+ * overwritten, and the form keeps the draft.
+ */
+export function ConflictNotice({
+  vault,
+  mine,
+  theirs,
+  base,
+  editingKeepic,
+  disabled,
+  onSaveMine,
+  onKeepTheirs,
+  onSaveAsNew,
+}: ConflictNoticeProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -53,7 +82,15 @@ export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disab
               <dt>{t("tags.label")}</dt>
               <dd>{tagsOf(mine.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
-              <dd>{mine.content === undefined ? t("conflict.same_body") : mine.content.contentKind === "file" ? `${mine.content.name}, ${size(mine.content.content.size)}` : <pre>{mine.text}</pre>}</dd>
+              <dd>
+                {mine.content === undefined ? (
+                  t("conflict.same_body")
+                ) : mine.content.contentKind === "file" ? (
+                  `${mine.content.name}, ${size(mine.content.content.size)}`
+                ) : (
+                  <pre>{mine.text}</pre>
+                )}
+              </dd>
             </dl>
           </section>
           <section aria-labelledby="conflict-theirs">
@@ -64,7 +101,13 @@ export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disab
               <dt>{t("tags.label")}</dt>
               <dd>{tagsOf(theirs.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
-              <dd>{theirContent ? <TheirContent vault={vault} theirs={theirs} editingKeepic={editingKeepic} /> : t("conflict.same_body")}</dd>
+              <dd>
+                {theirContent ? (
+                  <TheirContent vault={vault} theirs={theirs} editingKeepic={editingKeepic} />
+                ) : (
+                  t("conflict.same_body")
+                )}
+              </dd>
             </dl>
           </section>
         </Sides>
@@ -87,10 +130,22 @@ export function ConflictNotice({ vault, mine, theirs, base, editingKeepic, disab
   );
 }
 
-type Shown = { readonly status: "hidden" } | { readonly status: "asking" } | { readonly status: "opening" } | { readonly status: "open"; readonly text: string } | { readonly status: "failed"; readonly error: PortalError };
+type Shown =
+  | { readonly status: "hidden" }
+  | { readonly status: "asking" }
+  | { readonly status: "opening" }
+  | { readonly status: "open"; readonly text: string }
+  | { readonly status: "failed"; readonly error: PortalError };
 
-/** The other device's content. It is opened with `editingKeepic` when there is one, else a picture is asked for. */
-function TheirContent({ vault, theirs, editingKeepic }: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
+/**
+ * The other device's content. It is opened with `editingKeepic` when there is one, else a picture
+ * is asked for.
+ */
+function TheirContent({
+  vault,
+  theirs,
+  editingKeepic,
+}: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
   const [shown, setShown] = useState<Shown>({ status: "hidden" });
@@ -156,11 +211,36 @@ const Sides = styled.div`
   display: grid;
   grid-template-columns: repeat(2, minmax(0, 1fr));
   gap: ${space(4)};
-  & > section { padding: ${space(4)}; border: 1px solid ${s("border")}; border-radius: ${s("radius")}; background: ${s("surfaceSunken")}; }
-  & h3 { margin-bottom: ${space(3)}; font-size: ${s("textBase")}; }
-  & dl { margin: 0; }
-  & dt { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
-  & dd { margin: 0 0 ${space(3)}; overflow-wrap: anywhere; }
-  & pre { margin: 0; max-height: 12rem; overflow: auto; font-family: ${s("fontMono")}; white-space: pre-wrap; overflow-wrap: anywhere; }
-  ${media.mobile} { grid-template-columns: minmax(0, 1fr); }
+  & > section {
+    padding: ${space(4)};
+    border: 1px solid ${s("border")};
+    border-radius: ${s("radius")};
+    background: ${s("surfaceSunken")};
+  }
+  & h3 {
+    margin-bottom: ${space(3)};
+    font-size: ${s("textBase")};
+  }
+  & dl {
+    margin: 0;
+  }
+  & dt {
+    color: ${s("textMuted")};
+    font-size: ${s("textSmall")};
+  }
+  & dd {
+    margin: 0 0 ${space(3)};
+    overflow-wrap: anywhere;
+  }
+  & pre {
+    margin: 0;
+    max-height: 12rem;
+    overflow: auto;
+    font-family: ${s("fontMono")};
+    white-space: pre-wrap;
+    overflow-wrap: anywhere;
+  }
+  ${media.mobile} {
+    grid-template-columns: minmax(0, 1fr);
+  }
 `;

@@ -23,7 +23,10 @@ interface EditContentProps {
   readonly onKept: () => void;
 }
 
-/** The content of the secret: kept as it is (the default), opened to be changed, or replaced without being opened. */
+/**
+ * The content of the secret: kept as it is (the default), opened to be changed, or replaced without
+ * being opened.
+ */
 export function EditContent({ vault, secret, disabled, onOpened, onHandedOver, onKept }: EditContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
@@ -63,7 +66,11 @@ export function EditContent({ vault, secret, disabled, onOpened, onHandedOver, o
   return (
     <Stack $gap={3} data-tour="add-secret-content">
       <Label as="p">{t(`edit.content_${secret.contentKind}_label`)}</Label>
-      <SmallText>{isFile ? t("edit.file_body", { name: secret.name, size: formatsOf(language).size(secret.size) }) : t("edit.kept_body", { size: formatsOf(language).size(secret.size) })}</SmallText>
+      <SmallText>
+        {isFile
+          ? t("edit.file_body", { name: secret.name, size: formatsOf(language).size(secret.size) })
+          : t("edit.kept_body", { size: formatsOf(language).size(secret.size) })}
+      </SmallText>
       {opening ? (
         <OpenContent
           vault={vault}

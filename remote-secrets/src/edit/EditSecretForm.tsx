@@ -1,5 +1,11 @@
 import { zodResolver } from "@hookform/resolvers/zod";
-import { usePortal, type RecoveryImage, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
+import {
+  usePortal,
+  type RecoveryImage,
+  type SecretChange,
+  type ShownImage,
+  type Vault,
+} from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack, useForgetting } from "@relicario/shared/ui";
@@ -39,7 +45,10 @@ interface Conflict extends Attempt {
   readonly theirs: EditingSecret;
 }
 
-/** Saves against the version it started from. When another device saved first, nothing is overwritten: the conflict is shown. */
+/**
+ * Saves against the version it started from. When another device saved first, nothing is
+ * overwritten: the conflict is shown.
+ */
 export function EditSecretForm({ vault, editingSecret, images, suggestions, refetchSecret }: EditSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
@@ -133,7 +142,12 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   return (
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
-        <UnsavedGuard dirty={formState.isDirty && !(running && saving.large)} saving={running} saved={saved} onLeave={navigate} />
+        <UnsavedGuard
+          dirty={formState.isDirty && !(running && saving.large)}
+          saving={running}
+          saved={saved}
+          onLeave={navigate}
+        />
         <Stack $gap={5}>
           {conflict !== null && (
             <ConflictNotice
@@ -141,7 +155,12 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               base={editingSecret}
               theirs={conflict.theirs}
               editingKeepic={editingKeepic}
-              mine={{ title: conflict.draft.title, tags: conflict.draft.tags, content: conflict.change.content, text: conflict.draft.text }}
+              mine={{
+                title: conflict.draft.title,
+                tags: conflict.draft.tags,
+                content: conflict.change.content,
+                text: conflict.draft.text,
+              }}
               disabled={running}
               onSaveMine={() => void submit()}
               onKeepTheirs={() => {
@@ -182,7 +201,13 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               />
             </Stack>
           </Card>
-          <ImageSection vault={vault} images={images} pictureError={pictureFailed ? failure : null} editing disabled={running} />
+          <ImageSection
+            vault={vault}
+            images={images}
+            pictureError={pictureFailed ? failure : null}
+            editing
+            disabled={running}
+          />
           <SavingProgress saving={saving} />
           {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
           {!pictureFailed && !openerFirst && <ErrorNotice error={failure ?? refetchError} />}
@@ -192,7 +217,9 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
             </Card>
           )}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}
-          {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && <FieldError>{t("save.incomplete_error")}</FieldError>}
+          {formState.submitCount > 0 && Object.keys(formState.errors).length > 0 && (
+            <FieldError>{t("save.incomplete_error")}</FieldError>
+          )}
           {conflict === null && (
             <SpacedRow>
               <Button type="submit" size="large" pending={running} data-tour="add-secret-save">

@@ -1,12 +1,23 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVault, shownImage } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeSecret,
+  type FakeVault,
+  shownImage,
+} from "@relicario/shared/testing";
 import EditSecretPage from "./EditSecretPage.tsx";
 
 const wallet: FakeSecret = { title: "Wallet", content: "abandon ability", tags: ["family"] };
 
-async function draw(vault: FakeVault = createFakeVault({ secrets: [wallet] }), settings: Parameters<typeof renderApp>[1] = {}) {
+async function draw(
+  vault: FakeVault = createFakeVault({ secrets: [wallet] }),
+  settings: Parameters<typeof renderApp>[1] = {},
+) {
   const secretId = (await vault.list())[0]?.secretId ?? "";
   const app = await renderApp(
     <main>
@@ -34,10 +45,14 @@ const rowOf = async (vault: FakeVault) => (await vault.list())[0];
 
 describe("EditSecretPage", () => {
   it("says that others keep seeing what was shared, and leads to sharing", async () => {
-    const vault = createFakeVault({ secrets: [wallet], shares: [{ shareId: "one", secretId: "01890a5d-ac96-7000-8000-000000000001" }] });
+    const vault = createFakeVault({
+      secrets: [wallet],
+      shares: [{ shareId: "one", secretId: "01890a5d-ac96-7000-8000-000000000001" }],
+    });
     const { secretId } = await draw(vault);
     expect(await screen.findByText(/^One person or link can open this secret\./)).toBeVisible();
-    for (const name of ["Share", "Go to its shares"]) expect(screen.getByRole("link", { name })).toHaveAttribute("href", `/share/${secretId}`);
+    for (const name of ["Share", "Go to its shares"])
+      expect(screen.getByRole("link", { name })).toHaveAttribute("href", `/share/${secretId}`);
     await expectAccessible();
   });
 
@@ -81,7 +96,11 @@ describe("EditSecretPage", () => {
     });
     expect(await rowOf(vault)).toMatchObject({ version: 2, label: { title: "Wallet", size: 12 } });
     expect(update).toHaveBeenCalledTimes(1);
-    expect(update).toHaveBeenCalledWith(secretId, expect.objectContaining({ baseVersion: 1, content: expect.objectContaining({ contentKind: "text" }) }), expect.anything());
+    expect(update).toHaveBeenCalledWith(
+      secretId,
+      expect.objectContaining({ baseVersion: 1, content: expect.objectContaining({ contentKind: "text" }) }),
+      expect.anything(),
+    );
   });
 
   it("says kindly that a picture does not open it, and takes the next one", async () => {
@@ -107,10 +126,15 @@ describe("EditSecretPage", () => {
   });
 
   it("replaces a file by another one", async () => {
-    const vault = createFakeVault({ secrets: [{ title: "Scan", content: "%PDF", contentKind: "file", name: "old.pdf", mime: "application/pdf" }] });
+    const vault = createFakeVault({
+      secrets: [{ title: "Scan", content: "%PDF", contentKind: "file", name: "old.pdf", mime: "application/pdf" }],
+    });
     await draw(vault);
     await userEvent.click(await screen.findByRole("button", { name: "Replace" }));
-    await userEvent.upload(screen.getByLabelText("File to protect"), new File(["%PDF-2"], "new.pdf", { type: "application/pdf" }));
+    await userEvent.upload(
+      screen.getByLabelText("File to protect"),
+      new File(["%PDF-2"], "new.pdf", { type: "application/pdf" }),
+    );
     await save();
     await waitFor(async () => {
       expect(await labelOf(vault)).toMatchObject({ title: "Scan", name: "new.pdf", contentKind: "file" });
@@ -277,7 +301,9 @@ describe("EditSecretPage", () => {
   });
 
   it("says that there is no room for another version, lets some be removed, and keeps what was typed", async () => {
-    const { vault, secretId, location } = await draw(createFakeVault({ secrets: [{ ...wallet, former: ["first", "second"] }] }));
+    const { vault, secretId, location } = await draw(
+      createFakeVault({ secrets: [{ ...wallet, former: ["first", "second"] }] }),
+    );
     await openContent();
     await screen.findByRole("textbox", { name: "Your secret" });
     await retype("Your secret", "abandon able");
@@ -305,7 +331,10 @@ describe("EditSecretPage", () => {
 
   it("unlocks first on a locked device, and comes back", async () => {
     const { secretId } = await draw(createFakeVault({ secrets: [wallet], unlocked: false }));
-    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", `/provide-image-recovery?then=%2Fedit-secret%2F${secretId}`);
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
+      "href",
+      `/provide-image-recovery?then=%2Fedit-secret%2F${secretId}`,
+    );
     await expectAccessible();
   });
 

@@ -1,5 +1,16 @@
 import { usePortal, type RecoveryImage, type SecretRow } from "@relicario/shared/contract";
-import { ButtonLink, Card, EmptyState, Loading, Notice, Page, Skeleton, Stack, useVaultState, useVault } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  EmptyState,
+  Loading,
+  Notice,
+  Page,
+  Skeleton,
+  Stack,
+  useVaultState,
+  useVault,
+} from "@relicario/shared/ui";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileQuestion, Share2 } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +23,10 @@ import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
 import { editingSecretOf, type EditingSecret } from "./secret-change.ts";
 
-/** Routes `/edit-secret/:secretId` and `/edit-secret`, which names no secret and leads to the list to choose one. */
+/**
+ * Routes `/edit-secret/:secretId` and `/edit-secret`, which names no secret and leads to the list
+ * to choose one.
+ */
 export default function EditSecretPage() {
   const { secretId } = useParams();
   return secretId === undefined ? <Navigate to="/secrets" replace /> : <EditSecret secretId={secretId} />;
@@ -25,7 +39,8 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
   const unlocked = useVaultState(useVault()).status === "unlocked";
   const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
 
-  // A snapshot, taken once: the form stays mounted when the list fails or another device deletes the secret. Only leaving
+  // A snapshot, taken once: the form stays mounted when the list fails or another device deletes
+  // the secret. Only leaving
   // the page, another id in the route, or locking drops it.
   const [editingSecret, setEditingSecret] = useState<EditingSecret | null>(null);
   const current = unlocked && row?.deletedAt === null ? editingSecretOf(row) : null;
@@ -42,13 +57,25 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
       }
     >
       {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
-      {secrets.status === "ready" && secrets.vaultStatus === "locked" && <UnlockNotice vault={secrets.vault} returnTo={`/edit-secret/${secretId}`} reason="edit" />}
+      {secrets.status === "ready" && secrets.vaultStatus === "locked" && (
+        <UnlockNotice vault={secrets.vault} returnTo={`/edit-secret/${secretId}`} reason="edit" />
+      )}
       {editingSecret === null && isGone(secrets, row) && (
-        <EmptyState icon={<FileQuestion />} title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")} actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<FileQuestion />}
+          title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")}
+          actions={<ButtonLink to="/secrets">{t("edit.list_action")}</ButtonLink>}
+        >
           <p>{t(row === undefined ? "edit.gone_body" : "edit.trashed_body")}</p>
         </EmptyState>
       )}
-      {editingSecret !== null && <LoadedForm key={editingSecret.secretId} editingSecret={editingSecret} rows={secrets.status === "ready" ? secrets.rows : []} />}
+      {editingSecret !== null && (
+        <LoadedForm
+          key={editingSecret.secretId}
+          editingSecret={editingSecret}
+          rows={secrets.status === "ready" ? secrets.rows : []}
+        />
+      )}
       {editingSecret === null && isWaiting(secrets, row) && <LoadingForm />}
     </Page>
   );
@@ -60,7 +87,10 @@ function isGone(secrets: Secrets, row: SecretRow | undefined): boolean {
 }
 
 function isWaiting(secrets: Secrets, row: SecretRow | undefined): boolean {
-  return secrets.status === "loading" || (secrets.status === "ready" && secrets.openingProgress !== null && row === undefined);
+  return (
+    secrets.status === "loading" ||
+    (secrets.status === "ready" && secrets.openingProgress !== null && row === undefined)
+  );
 }
 
 interface LoadedFormProps {
@@ -68,7 +98,10 @@ interface LoadedFormProps {
   readonly rows: readonly SecretRow[];
 }
 
-/** Waits for the recovery images, and keeps their first answer: the form's choices must not change while it is filled in. */
+/**
+ * Waits for the recovery images, and keeps their first answer: the form's choices must not change
+ * while it is filled in.
+ */
 function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { user } = usePortal();
@@ -101,7 +134,13 @@ function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
           {t("edit.shared_body", { count: own })}
         </Notice>
       )}
-      <EditSecretForm vault={vault} editingSecret={editingSecret} images={images} suggestions={tagsOf(rows)} refetchSecret={refetchSecret} />
+      <EditSecretForm
+        vault={vault}
+        editingSecret={editingSecret}
+        images={images}
+        suggestions={tagsOf(rows)}
+        refetchSecret={refetchSecret}
+      />
     </>
   );
 }

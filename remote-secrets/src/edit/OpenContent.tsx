@@ -1,22 +1,36 @@
 import type { RecoveredSecret, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, Notice, Progress, SpacedRow, Stack, useErrorSentence, useShownImage } from "@relicario/shared/ui";
+import {
+  Button,
+  ErrorNotice,
+  Notice,
+  Progress,
+  SpacedRow,
+  Stack,
+  useErrorSentence,
+  useShownImage,
+} from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-
 
 interface OpenContentProps {
   readonly vault: Vault;
   readonly secretId: string;
   /** Receives the text; the decrypted bytes are already overwritten. */
   readonly onOpened: (text: string) => void;
-  /** Receives the picture that opened it, and forgets it when it is done; left out: it is forgotten here. */
+  /**
+   * Receives the picture that opened it, and forgets it when it is done; left out: it is forgotten
+   * here.
+   */
   readonly onHandedOver?: (shown: ShownImage) => void;
   readonly onClose: () => void;
 }
 
-/** Asks for a picture and decrypts the content with it. An unlocked vault is not enough: each content is sealed to its openers. */
+/**
+ * Asks for a picture and decrypts the content with it. An unlocked vault is not enough: each
+ * content is sealed to its openers.
+ */
 export function OpenContent({ vault, secretId, onOpened, onHandedOver, onClose }: OpenContentProps) {
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
@@ -44,8 +58,20 @@ export function OpenContent({ vault, secretId, onOpened, onHandedOver, onClose }
         }}
       />
       {missing && <FieldError>{t("open.missing_error")}</FieldError>}
-      {wrongPicture ? <Notice tone="warn" role="alert">{sentence(failure)}</Notice> : <ErrorNotice error={failure} />}
-      {running && <Progress label={t(`progress.${opening.progress?.phase ?? "picture"}_status`)} done={opening.progress?.done ?? 0} total={opening.progress?.total ?? 0} />}
+      {wrongPicture ? (
+        <Notice tone="warn" role="alert">
+          {sentence(failure)}
+        </Notice>
+      ) : (
+        <ErrorNotice error={failure} />
+      )}
+      {running && (
+        <Progress
+          label={t(`progress.${opening.progress?.phase ?? "picture"}_status`)}
+          done={opening.progress?.done ?? 0}
+          total={opening.progress?.total ?? 0}
+        />
+      )}
       <SpacedRow>
         <Button
           pending={running}
@@ -95,8 +121,17 @@ function useOpenText(vault: Vault, secretId: string, onOpened: (text: string, sh
   return { opening, open, cancel };
 }
 
-/** Decrypts a content as text, then overwrites the bytes and releases the opened secret in the vault. */
-export async function openText(vault: Vault, secretId: string, shown: ShownImage, signal: AbortSignal, onProgress: (progress: VaultProgress) => void): Promise<string> {
+/**
+ * Decrypts a content as text, then overwrites the bytes and releases the opened secret in the
+ * vault.
+ */
+export async function openText(
+  vault: Vault,
+  secretId: string,
+  shown: ShownImage,
+  signal: AbortSignal,
+  onProgress: (progress: VaultProgress) => void,
+): Promise<string> {
   const recovered: RecoveredSecret = await vault.recover(secretId, shown, { signal, onProgress });
   try {
     return new TextDecoder().decode(recovered.content ?? new Uint8Array());
@@ -105,4 +140,3 @@ export async function openText(vault: Vault, secretId: string, shown: ShownImage
     recovered.putAway();
   }
 }
-

@@ -23,11 +23,12 @@ export function editingSecretOf({ secretId, version, rev, label }: SecretRow): E
 }
 
 /**
- * The difference between draft and secret; null when there is none. Content that was opened and not edited is not sealed
- * again, unless the images that open it change.
+ * The difference between draft and secret; null when there is none. Content that was opened and not
+ * edited is not sealed again, unless the images that open it change.
  */
 export function changeOf(draft: SecretDraft, secret: EditingSecret, recovered: string): SecretChange | null {
-  const opened = recovered !== "" && draft.text === recovered && draft.kind === secret.contentKind && draft.kind !== "file";
+  const opened =
+    recovered !== "" && draft.text === recovered && draft.kind === secret.contentKind && draft.kind !== "file";
   const sealsAnew = !draft.contentKept && (!opened || draft.image !== sameImages);
   const named = {
     ...(draft.title === secret.title ? {} : { title: draft.title }),

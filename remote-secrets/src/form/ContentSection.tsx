@@ -10,7 +10,10 @@ interface ContentSectionProps {
   readonly disabled: boolean;
 }
 
-/** Kind and content. Text and file are separate fields of the draft, so switching the kind loses neither. */
+/**
+ * Kind and content. Text and file are separate fields of the draft, so switching the kind loses
+ * neither.
+ */
 export function ContentSection({ disabled }: ContentSectionProps) {
   const { t } = useTranslation(["beta-add-secret", "file-upload"]);
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
@@ -20,7 +23,13 @@ export function ContentSection({ disabled }: ContentSectionProps) {
   return (
     <Stack $gap={5}>
       <div data-tour="add-secret-start">
-        <Controller control={control} name="kind" render={({ field }) => <KindChoice legend={t("kind.label")} value={field.value} disabled={disabled} onChange={field.onChange} />} />
+        <Controller
+          control={control}
+          name="kind"
+          render={({ field }) => (
+            <KindChoice legend={t("kind.label")} value={field.value} disabled={disabled} onChange={field.onChange} />
+          )}
+        />
       </div>
       <div data-tour="add-secret-content">
         {kind === "text" && (
@@ -37,7 +46,14 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             control={control}
             name="text"
             render={({ field, fieldState }) => (
-              <SeedField value={field.value} disabled={disabled} error={problemText(fieldState.error?.message)} fieldRef={field.ref} onBlur={field.onBlur} onChange={field.onChange} />
+              <SeedField
+                value={field.value}
+                disabled={disabled}
+                error={problemText(fieldState.error?.message)}
+                fieldRef={field.ref}
+                onBlur={field.onBlur}
+                onChange={field.onChange}
+              />
             )}
           />
         )}
@@ -55,7 +71,8 @@ export function ContentSection({ disabled }: ContentSectionProps) {
                 error={problemText(fieldState.error?.message)}
                 onChange={(file) => {
                   field.onChange(file);
-                  if (getValues("title") === "") setValue("title", titleOfFile(file.name), { shouldDirty: true, shouldValidate: isSubmitted });
+                  if (getValues("title") === "")
+                    setValue("title", titleOfFile(file.name), { shouldDirty: true, shouldValidate: isSubmitted });
                 }}
               />
             )}

@@ -20,7 +20,9 @@ interface ImageSectionProps {
   readonly disabled: boolean;
 }
 
-/** Which recovery images open the secret: those in use, or a new one with an optional passphrase. */
+/**
+ * Which recovery images open the secret: those in use, or a new one with an optional passphrase.
+ */
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control } = useFormContext<SecretDraft>();
@@ -56,7 +58,10 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
   );
 }
 
-/** The picture of a new image, and a name for it. A picture that turns out to be an image in use has its name. */
+/**
+ * The picture of a new image, and a name for it. A picture that turns out to be an image in use has
+ * its name.
+ */
 function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled">) {
   const { t } = useTranslation("beta-add-secret");
   const sentence = useErrorSentence();
@@ -98,11 +103,19 @@ function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "va
   );
 }
 
-function imageChoices(images: readonly RecoveryImage[], editing: boolean, t: TFunction<readonly ["beta-add-secret", "errors"]>): readonly Choice<string>[] {
+function imageChoices(
+  images: readonly RecoveryImage[],
+  editing: boolean,
+  t: TFunction<readonly ["beta-add-secret", "errors"]>,
+): readonly Choice<string>[] {
   const each = images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) }));
   const all = { value: allImages, label: t("image.all_label"), hint: t("image.all_hint") };
   const fresh = { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") };
   const same = editing ? [{ value: sameImages, label: t("image.same_label"), hint: t("image.same_hint") }] : [];
   const only = each[0];
-  return [...same, ...(images.length === 1 && only !== undefined ? [{ ...only, value: allImages }] : [all, ...each]), fresh];
+  return [
+    ...same,
+    ...(images.length === 1 && only !== undefined ? [{ ...only, value: allImages }] : [all, ...each]),
+    fresh,
+  ];
 }

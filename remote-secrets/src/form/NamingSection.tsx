@@ -41,7 +41,9 @@ export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
               label={t("tags.label")}
               hint={t("tags.hint")}
               optional
-              error={problemText(fieldState.error?.message ?? errors.tags?.find?.((each) => each !== undefined)?.message)}
+              error={problemText(
+                fieldState.error?.message ?? errors.tags?.find?.((each) => each !== undefined)?.message,
+              )}
               value={field.value}
               suggestions={suggestions}
               maxLength={maxTagLength}

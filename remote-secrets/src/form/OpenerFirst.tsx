@@ -1,11 +1,19 @@
 import type { VaultProgress, Vault } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Progress, SectionTitle, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Progress,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  useShownImage,
+} from "@relicario/shared/ui";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import styled from "styled-components";
-
 
 interface OpenerFirstProps {
   readonly vault: Vault;
@@ -14,8 +22,8 @@ interface OpenerFirstProps {
 }
 
 /**
- * Asks for a picture in use, after a save was refused with `show_opener_first`: on a device that shows titles without one, a new
- * picture can only follow an old one.
+ * Asks for a picture in use, after a save was refused with `show_opener_first`: on a device that
+ * shows titles without one, a new picture can only follow an old one.
  */
 export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   const { t } = useTranslation("beta-add-secret");
@@ -49,12 +57,16 @@ export function OpenerFirst({ vault, onShown }: OpenerFirstProps) {
   return (
     <Card aria-labelledby="opener-first">
       <Stack $gap={4}>
-        <Title id="opener-first" ref={title} tabIndex={-1}>{t("opener_first.title")}</Title>
+        <Title id="opener-first" ref={title} tabIndex={-1}>
+          {t("opener_first.title")}
+        </Title>
         <p>{t("opener_first.body")}</p>
         <vault.PictureField purpose="show" value={shown} disabled={busy} onChange={setShown} />
         {missing && <FieldError>{t("open.missing_error")}</FieldError>}
         <ErrorNotice error={failure} />
-        {progress !== null && progress !== "starting" && <Progress label={t(`progress.${progress.phase}_status`)} done={progress.done} total={progress.total} />}
+        {progress !== null && progress !== "starting" && (
+          <Progress label={t(`progress.${progress.phase}_status`)} done={progress.done} total={progress.total} />
+        )}
         <SpacedRow>
           <Button pending={busy} onClick={() => void show()}>
             {t("opener_first.action")}

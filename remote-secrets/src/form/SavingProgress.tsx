@@ -15,11 +15,22 @@ export function SavingProgress({ saving }: { readonly saving: Saving }) {
   if (saving.status !== "running") return null;
   const { progress, large } = saving;
   const { size } = formatsOf(language);
-  const inBytes = progress !== null && (progress.phase === "sending" || progress.phase === "sealing") && progress.total >= minBytesShown;
+  const inBytes =
+    progress !== null &&
+    (progress.phase === "sending" || progress.phase === "sealing") &&
+    progress.total >= minBytesShown;
   return (
     <Stack $gap={2}>
-      <Progress label={t(`progress.${progress?.phase ?? "starting"}_status`)} done={progress?.done ?? 0} total={progress?.total ?? 0} />
-      {inBytes && <SmallText aria-hidden>{t("progress.bytes_body", { done: size(progress.done), total: size(progress.total) })}</SmallText>}
+      <Progress
+        label={t(`progress.${progress?.phase ?? "starting"}_status`)}
+        done={progress?.done ?? 0}
+        total={progress?.total ?? 0}
+      />
+      {inBytes && (
+        <SmallText aria-hidden>
+          {t("progress.bytes_body", { done: size(progress.done), total: size(progress.total) })}
+        </SmallText>
+      )}
       {large && <SmallText>{t("progress.background_hint")}</SmallText>}
     </Stack>
   );

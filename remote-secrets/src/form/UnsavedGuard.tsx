@@ -12,7 +12,10 @@ interface UnsavedGuardProps {
   readonly onLeave: (path: string) => void;
 }
 
-/** Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must be released first. */
+/**
+ * Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must
+ * be released first.
+ */
 export function UnsavedGuard({ dirty, saving, saved, onLeave }: UnsavedGuardProps) {
   const { t } = useTranslation("beta-add-secret");
   useEffect(() => {

@@ -6,8 +6,21 @@ import { shownImage } from "@relicario/shared/testing";
 import { allImages, isDraftProblem, newImage, protectRequestOf, sameImages, SecretDraft } from "./secret-draft.ts";
 
 const shown: ShownImage = shownImage(new Blob(["garden"]), " as typed ");
-const draft: SecretDraft = { kind: "text", file: null, contentKept: false, text: "abandon ability\n", title: "Wallet", tags: ["family"], image: newImage, imageName: "Garden", shown, first: false, promised: false };
-const sized = (name: string, size: number): File => Object.defineProperty(new File(["x"], name), "size", { value: size });
+const draft: SecretDraft = {
+  kind: "text",
+  file: null,
+  contentKept: false,
+  text: "abandon ability\n",
+  title: "Wallet",
+  tags: ["family"],
+  image: newImage,
+  imageName: "Garden",
+  shown,
+  first: false,
+  promised: false,
+};
+const sized = (name: string, size: number): File =>
+  Object.defineProperty(new File(["x"], name), "size", { value: size });
 const problems = (change: Partial<SecretDraft>) => {
   const parsed = SecretDraft.safeParse({ ...draft, ...change });
   return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -42,7 +55,13 @@ describe("SecretDraft", () => {
     expect(problems(change)).toContain(expected);
   });
 
-  it.each<[Partial<SecretDraft>]>([[{ text: "x".repeat(maxTextBytes) }], [{ image: allImages, shown: null, imageName: "" }], [{ first: true, promised: true }], [{ kind: "file", text: "", file: sized("film.mp4", maxFileBytes) }], [{ contentKept: true, text: "", image: sameImages }]])("accepts %j", (change) => {
+  it.each<[Partial<SecretDraft>]>([
+    [{ text: "x".repeat(maxTextBytes) }],
+    [{ image: allImages, shown: null, imageName: "" }],
+    [{ first: true, promised: true }],
+    [{ kind: "file", text: "", file: sized("film.mp4", maxFileBytes) }],
+    [{ contentKept: true, text: "", image: sameImages }],
+  ])("accepts %j", (change) => {
     expect(problems(change)).toEqual([]);
   });
 
@@ -54,7 +73,13 @@ describe("SecretDraft", () => {
 describe("protectRequestOf", () => {
   it("makes the file secret.txt of a text", () => {
     const request = protectRequestOf(draft);
-    expect(request).toMatchObject({ title: "Wallet", tags: ["family"], contentKind: "text", name: "secret.txt", mime: "text/plain" });
+    expect(request).toMatchObject({
+      title: "Wallet",
+      tags: ["family"],
+      contentKind: "text",
+      name: "secret.txt",
+      mime: "text/plain",
+    });
     expect(request.content.size).toBe(16);
     expect(request.protection).toEqual({ kind: "picture", shown, name: "Garden" });
   });
@@ -64,7 +89,9 @@ describe("protectRequestOf", () => {
     const request = protectRequestOf({ ...draft, kind: "file", file });
     expect(request).toMatchObject({ contentKind: "file", name: "pasaporte.pdf", mime: "application/pdf" });
     expect(request.content).toBe(file);
-    expect(protectRequestOf({ ...draft, kind: "file", file: new File(["?"], "thing") }).mime).toBe("application/octet-stream");
+    expect(protectRequestOf({ ...draft, kind: "file", file: new File(["?"], "thing") }).mime).toBe(
+      "application/octet-stream",
+    );
   });
 
   it("marks a seed phrase as one", () => {

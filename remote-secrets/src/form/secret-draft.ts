@@ -3,7 +3,10 @@ import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/
 import { contentOf, contentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
 import { z } from "zod";
 
-/** Values of `image` besides the id of an image in use: a new one, all in use, or (edit only) the same as before. */
+/**
+ * Values of `image` besides the id of an image in use: a new one, all in use, or (edit only) the
+ * same as before.
+ */
 export const newImage = "new";
 export const allImages = "all";
 export const sameImages = "same";
@@ -29,7 +32,10 @@ export type DraftProblem = (typeof draftProblems)[number];
 
 const problem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
 
-/** Values of the add and edit forms. `text` is kept exactly as typed; title and image name are trimmed here, tags by their field. */
+/**
+ * Values of the add and edit forms. `text` is kept exactly as typed; title and image name are
+ * trimmed here, tags by their field.
+ */
 export const SecretDraft = z
   .object({
     kind: z.enum(contentKinds),
@@ -37,10 +43,21 @@ export const SecretDraft = z
     file: z.custom<File>().nullable(),
     /** Edit only: the stored content is neither opened nor replaced. */
     contentKept: z.boolean(),
-    title: z.string().trim().min(1, problem("title_missing")).max(maxTitleLength, problem("title_long")).refine(wellFormed, problem("text_broken")),
-    tags: z.array(z.string().max(maxTagLength, problem("tags_long")).refine(wellFormed, problem("text_broken"))).max(maxTags, problem("tags_many")),
+    title: z
+      .string()
+      .trim()
+      .min(1, problem("title_missing"))
+      .max(maxTitleLength, problem("title_long"))
+      .refine(wellFormed, problem("text_broken")),
+    tags: z
+      .array(z.string().max(maxTagLength, problem("tags_long")).refine(wellFormed, problem("text_broken")))
+      .max(maxTags, problem("tags_many")),
     image: z.string(),
-    imageName: z.string().trim().max(maxImageNameLength, problem("image_name_long")).refine(wellFormed, problem("text_broken")),
+    imageName: z
+      .string()
+      .trim()
+      .max(maxImageNameLength, problem("image_name_long"))
+      .refine(wellFormed, problem("text_broken")),
     shown: z.custom<ShownImage>().nullable(),
     /** The account is empty, so `promised` is required. */
     first: z.boolean(),
@@ -67,7 +84,9 @@ export function isDraftProblem(message: string | undefined): message is DraftPro
 }
 
 export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {
-  return image === newImage && shown !== null ? { kind: "picture", shown, name: imageName } : { kind: "openers", openers: image === allImages ? [] : [image] };
+  return image === newImage && shown !== null
+    ? { kind: "picture", shown, name: imageName }
+    : { kind: "openers", openers: image === allImages ? [] : [image] };
 }
 
 export function protectRequestOf(draft: SecretDraft): ProtectRequest {

@@ -2,8 +2,12 @@ import { useTranslation } from "react-i18next";
 
 import { isDraftProblem } from "./secret-draft.ts";
 
-/** Translates the message of a field error: a `DraftProblem` to its sentence, anything else to the general one. */
+/**
+ * Translates the message of a field error: a `DraftProblem` to its sentence, anything else to the
+ * general one.
+ */
 export function useProblemText(): (message: string | undefined) => string | null {
   const { t } = useTranslation(["beta-add-secret", "errors"]);
-  return (message) => (message === undefined ? null : isDraftProblem(message) ? t(`problem.${message}_error`) : t("errors:unknown"));
+  return (message) =>
+    message === undefined ? null : isDraftProblem(message) ? t(`problem.${message}_error`) : t("errors:unknown");
 }

@@ -23,8 +23,9 @@ export interface SaveOptions<Result> {
 }
 
 /**
- * Runs one save at a time, with progress and cancelling. Unmounting the form cancels a save that goes in one request; a
- * larger file goes in parts, keeps running, and is listed among the uploads until it is published.
+ * Runs one save at a time, with progress and cancelling. Unmounting the form cancels a save that
+ * goes in one request; a larger file goes in parts, keeps running, and is listed among the uploads
+ * until it is published.
  */
 export function useSaving() {
   const { user } = usePortal();
@@ -40,7 +41,13 @@ export function useSaving() {
     };
   }, []);
 
-  const save = async <Result>({ content, run, onSaved, onSavedElsewhere, onFailed }: SaveOptions<Result>): Promise<void> => {
+  const save = async <Result>({
+    content,
+    run,
+    onSaved,
+    onSavedElsewhere,
+    onFailed,
+  }: SaveOptions<Result>): Promise<void> => {
     const controller = new AbortController();
     const large = content !== null && content.size > maxSmallContentBytes;
     running.current = { abort: controller, large };

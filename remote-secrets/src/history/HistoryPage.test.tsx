@@ -1,12 +1,22 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVault, shownImage } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeVault,
+  shownImage,
+} from "@relicario/shared/testing";
 import HistoryPage from "./HistoryPage.tsx";
 
 const changed = { title: "Wallet", content: "third", former: ["first", "second"] };
 
-async function draw(vault: FakeVault = createFakeVault({ secrets: [changed] }), settings: Parameters<typeof renderApp>[1] = {}) {
+async function draw(
+  vault: FakeVault = createFakeVault({ secrets: [changed] }),
+  settings: Parameters<typeof renderApp>[1] = {},
+) {
   const secretId = (await vault.list())[0]?.secretId ?? "";
   const app = await renderApp(
     <main>
@@ -16,7 +26,10 @@ async function draw(vault: FakeVault = createFakeVault({ secrets: [changed] }), 
   );
   return { vault, secretId, ...app };
 }
-const versions = async () => within(await screen.findByRole("list", { name: "Versions" })).getAllByRole("heading", { level: 2 }).map((each) => each.textContent);
+const versions = async () =>
+  within(await screen.findByRole("list", { name: "Versions" }))
+    .getAllByRole("heading", { level: 2 })
+    .map((each) => each.textContent);
 
 describe("HistoryPage", () => {
   it("lists the versions, newest first, and says which is current", async () => {
@@ -29,8 +42,14 @@ describe("HistoryPage", () => {
 
   it("goes to the recovery of an older version by its number", async () => {
     const { secretId } = await draw();
-    expect(await screen.findByRole("link", { name: "Show version 2" })).toHaveAttribute("href", `/provide-image-recovery?secret=${secretId}&version=2`);
-    expect(screen.getByRole("link", { name: "Show version 3" })).toHaveAttribute("href", `/provide-image-recovery?secret=${secretId}`);
+    expect(await screen.findByRole("link", { name: "Show version 2" })).toHaveAttribute(
+      "href",
+      `/provide-image-recovery?secret=${secretId}&version=2`,
+    );
+    expect(screen.getByRole("link", { name: "Show version 3" })).toHaveAttribute(
+      "href",
+      `/provide-image-recovery?secret=${secretId}`,
+    );
   });
 
   it("restores an older version with its picture, as a new one", async () => {
@@ -68,7 +87,15 @@ describe("HistoryPage", () => {
   it("says before versions go how many shares end with them", async () => {
     const { record, vault, secretId } = await draw();
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const request = { secretId, to: { audience: "public" }, expiresAt, maxViews: null, password: null, picture: null, notify: false } as const;
+    const request = {
+      secretId,
+      to: { audience: "public" },
+      expiresAt,
+      maxViews: null,
+      password: null,
+      picture: null,
+      notify: false,
+    } as const;
     await vault.shares.create(request, shownImage(picture("garden")));
     vault.saveElsewhere(secretId, { content: "newer" });
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
@@ -88,7 +115,9 @@ describe("HistoryPage", () => {
     await expectAccessible();
     await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
     expect(await screen.findByText("Content removed")).toBeVisible();
-    expect(record.confirms).toEqual([expect.objectContaining({ title: "Remove this version for good?", danger: true })]);
+    expect(record.confirms).toEqual([
+      expect.objectContaining({ title: "Remove this version for good?", danger: true }),
+    ]);
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "One version removed for good." });
     expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
     expect(screen.queryByRole("link", { name: "Show version 1" })).not.toBeInTheDocument();

@@ -1,7 +1,21 @@
 import { formerVersionDays, maxFormerVersions } from "@relicario/shared/api";
 import { usePortal, type SecretVersion, type Vault } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, ButtonLink, Card, EmptyState, ErrorNotice, Loading, Page, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Page,
+  s,
+  Skeleton,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { FileQuestion } from "lucide-react";
 import { useState } from "react";
@@ -14,7 +28,10 @@ import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { RemoveVersions } from "./RemoveVersions.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
-/** Route `/secret-history/:secretId`: the versions of a secret. Those that are kept can be recovered, restored and removed. */
+/**
+ * Route `/secret-history/:secretId`: the versions of a secret. Those that are kept can be
+ * recovered, restored and removed.
+ */
 export default function HistoryPage() {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
@@ -37,7 +54,11 @@ export default function HistoryPage() {
     >
       {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
       {gone && (
-        <EmptyState icon={<FileQuestion />} title={t("history.gone_title")} actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<FileQuestion />}
+          title={t("history.gone_title")}
+          actions={<ButtonLink to="/secrets">{t("history.back_action")}</ButtonLink>}
+        >
           <p>{t("history.gone_body")}</p>
         </EmptyState>
       )}
@@ -50,7 +71,15 @@ export default function HistoryPage() {
           </Stack>
         </Loading>
       )}
-      {!gone && vault !== null && history.data !== undefined && <Versions vault={vault} secretId={secretId} versions={history.data} restorable={row?.deletedAt === null} removable={secrets.status === "ready" && secrets.vaultStatus === "unlocked"} />}
+      {!gone && vault !== null && history.data !== undefined && (
+        <Versions
+          vault={vault}
+          secretId={secretId}
+          versions={history.data}
+          restorable={row?.deletedAt === null}
+          removable={secrets.status === "ready" && secrets.vaultStatus === "unlocked"}
+        />
+      )}
     </Page>
   );
 }
@@ -82,7 +111,9 @@ function Versions({ vault, secretId, versions, restorable, removable }: Versions
                 {current && <Mark>{t("history.current_body")}</Mark>}
                 {dropped && <GoneMark>{t("history.dropped_body")}</GoneMark>}
               </Head>
-              <SmallText>{t("history.facts_body", { when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}</SmallText>
+              <SmallText>
+                {t("history.facts_body", { when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}
+              </SmallText>
               {dropped ? null : restoring === version ? (
                 <RestorePanel
                   vault={vault}
@@ -160,7 +191,9 @@ const Head = styled.div`
   flex-wrap: wrap;
   align-items: center;
   gap: ${space(3)};
-  & > h2 { font-size: ${s("textBase")}; }
+  & > h2 {
+    font-size: ${s("textBase")};
+  }
 `;
 
 const GoneMark = styled.span`

@@ -20,7 +20,10 @@ interface RemoveVersionsProps {
   readonly onClose?: () => void;
 }
 
-/** Former versions to choose from, removed for good after a question. It stands where there is no room for another version, so that nothing typed is left for it. */
+/**
+ * Former versions to choose from, removed for good after a question. It stands where there is no
+ * room for another version, so that nothing typed is left for it.
+ */
 export function RemoveVersions({ vault, secretId, onRemoved, onClose }: RemoveVersionsProps) {
   const { t } = useTranslation("beta-home");
   const { user, language, confirm, notify } = usePortal();
@@ -49,7 +52,10 @@ export function RemoveVersions({ vault, secretId, onRemoved, onClose }: RemoveVe
     setMissing(versions.length === 0);
     if (versions.length === 0) return;
     const count = versions.length;
-    const shares = await countLiveShares(vault, (share) => share.secretId === secretId && versions.includes(share.version));
+    const shares = await countLiveShares(
+      vault,
+      (share) => share.secretId === secretId && versions.includes(share.version),
+    );
     const body = t("remove.confirm_body");
     const sure = await confirm({
       title: t("remove.confirm_title", { count }),
@@ -77,7 +83,11 @@ export function RemoveVersions({ vault, secretId, onRemoved, onClose }: RemoveVe
           {former.map(({ version, createdAt, sealedSize }) => (
             <Checkbox
               key={version}
-              label={t("remove.choice_label", { version, when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}
+              label={t("remove.choice_label", {
+                version,
+                when: formats.dateTime(createdAt),
+                size: formats.size(sealedSize),
+              })}
               checked={chosen.has(version)}
               disabled={remove.isPending}
               onChange={(event) => {

@@ -16,7 +16,10 @@ interface RestorePanelProps {
   readonly onClose: () => void;
 }
 
-/** Saves an older version as the newest one. Its content has to be decrypted for that, so it asks for a picture. */
+/**
+ * Saves an older version as the newest one. Its content has to be decrypted for that, so it asks
+ * for a picture.
+ */
 export function RestorePanel({ vault, secretId, version, onClose }: RestorePanelProps) {
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
@@ -53,8 +56,12 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
       />
       {missing && <FieldError>{t("history.missing_error")}</FieldError>}
       <ErrorNotice error={restore.error} />
-      {isPortalError(restore.error, "too_many_versions") && <RemoveVersions vault={vault} secretId={secretId} onRemoved={restore.reset} />}
-      {restore.isPending && <Progress label={t("history.restoring_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
+      {isPortalError(restore.error, "too_many_versions") && (
+        <RemoveVersions vault={vault} secretId={secretId} onRemoved={restore.reset} />
+      )}
+      {restore.isPending && (
+        <Progress label={t("history.restoring_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />
+      )}
       <SpacedRow>
         <Button
           pending={restore.isPending}

@@ -10,13 +10,47 @@ const day = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
 const ago = (days: number, from = now) => new Date(from - days * day).toISOString();
 
-function row(title: string, updatedAt: string, more: Partial<SecretRow> = {}, rehearsedAt: string | null = null): SecretRow {
-  const label = { title, tags: [], contentKind: "text" as const, name: "secret.txt", size: 1, openers: [], rehearsedAt, kits: [] };
-  return { secretId: `id-${title}`, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: updatedAt, updatedAt, deletedAt: null, droppedAt: null, label, ...more };
+function row(
+  title: string,
+  updatedAt: string,
+  more: Partial<SecretRow> = {},
+  rehearsedAt: string | null = null,
+): SecretRow {
+  const label = {
+    title,
+    tags: [],
+    contentKind: "text" as const,
+    name: "secret.txt",
+    size: 1,
+    openers: [],
+    rehearsedAt,
+    kits: [],
+  };
+  return {
+    secretId: `id-${title}`,
+    version: 1,
+    rev: 1,
+    favorite: false,
+    sealedSize: 1,
+    createdAt: updatedAt,
+    updatedAt,
+    deletedAt: null,
+    droppedAt: null,
+    label,
+    ...more,
+  };
 }
 
 describe("endingSoon", () => {
-  const share = (secretId: string, hours: number) => ({ shareId: `${secretId}-${String(hours)}`, secretId, version: 1, audience: "public" as const, createdAt: ago(5), expiresAt: new Date(now + hours * 3_600_000).toISOString(), revokedAt: null });
+  const share = (secretId: string, hours: number) => ({
+    shareId: `${secretId}-${String(hours)}`,
+    secretId,
+    version: 1,
+    audience: "public" as const,
+    createdAt: ago(5),
+    expiresAt: new Date(now + hours * 3_600_000).toISOString(),
+    revokedAt: null,
+  });
   const rows = [row("a", ago(1)), row("b", ago(1)), row("c", ago(1))];
 
   it("finds secrets whose last share ends within two days, the soonest first", () => {
@@ -44,7 +78,10 @@ describe("Attention", () => {
   });
 
   it("says that a share is about to expire, and leads to it", async () => {
-    const vault = createFakeVault({ secrets: [{ title: "Diary", content: "x" }], shares: [{ shareId: "one", secretId: "id-Diary", expiresAt: new Date(Date.now() + 3_600_000).toISOString() }] });
+    const vault = createFakeVault({
+      secrets: [{ title: "Diary", content: "x" }],
+      shares: [{ shareId: "one", secretId: "id-Diary", expiresAt: new Date(Date.now() + 3_600_000).toISOString() }],
+    });
     await renderApp(
       <main>
         <h1>Home</h1>
@@ -57,13 +94,18 @@ describe("Attention", () => {
   });
 
   it("tells the service when the first secret is due, once, and nothing where it knows", async () => {
-    const rows = [row("Diary", "2026-11-01T09:00:00.000Z"), row("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z")];
+    const rows = [
+      row("Diary", "2026-11-01T09:00:00.000Z"),
+      row("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z"),
+    ];
     const due = "2027-04-30T09:00:00.000Z";
     const known = { ...me("alba@example.org", true), rehearsal_due_at: due };
     const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true), "POST /user/me": () => known });
     await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http });
     await waitFor(() => {
-      expect(http.calls.filter(({ method }) => method === "POST").map(({ body }) => body)).toEqual([{ rehearsal_due_at: due }]);
+      expect(http.calls.filter(({ method }) => method === "POST").map(({ body }) => body)).toEqual([
+        { rehearsal_due_at: due },
+      ]);
     });
     const informed = createFakeHttp({ "GET /user/me": () => known });
     const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http: informed });
@@ -74,8 +116,13 @@ describe("Attention", () => {
   });
 
   it("tells nothing of secrets whose labels are locked", async () => {
-    const http = createFakeHttp({ "GET /user/me": () => ({ ...me("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }) });
-    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[row("locked", ago(1), { label: null })]} />, { http });
+    const http = createFakeHttp({
+      "GET /user/me": () => ({ ...me("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }),
+    });
+    const { queryClient } = await renderApp(
+      <Attention vault={createFakeVault()} rows={[row("locked", ago(1), { label: null })]} />,
+      { http },
+    );
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);
     });
@@ -91,7 +138,9 @@ describe("Attention", () => {
     [null, false, "We have no e-mail address to warn you"],
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
   ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
-    await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http: createFakeHttp({ "GET /user/me": () => me(address, verified) }) });
+    await renderApp(<Attention vault={createFakeVault()} rows={[]} />, {
+      http: createFakeHttp({ "GET /user/me": () => me(address, verified) }),
+    });
     expect(await screen.findByText(title)).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
   });

@@ -1,5 +1,14 @@
 import { Me } from "@relicario/shared/api";
-import { dueForRehearsal, rehearsalDays, rehearsalDueAt, usePortal, type Portal, type SecretRow, type ShareMark, type Vault } from "@relicario/shared/contract";
+import {
+  dueForRehearsal,
+  rehearsalDays,
+  rehearsalDueAt,
+  usePortal,
+  type Portal,
+  type SecretRow,
+  type ShareMark,
+  type Vault,
+} from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -17,7 +26,10 @@ interface AttentionProps {
   readonly rows: readonly SecretRow[];
 }
 
-/** Suggests a rehearsal when a secret was not opened for long, and the profile when the contact address is missing or unverified. */
+/**
+ * Suggests a rehearsal when a secret was not opened for long, and the profile when the contact
+ * address is missing or unverified.
+ */
 export function Attention({ vault, rows }: AttentionProps) {
   const { t } = useTranslation("beta-home");
   const { navigate, user, http, language } = usePortal();
@@ -27,7 +39,12 @@ export function Attention({ vault, rows }: AttentionProps) {
   const overdue = dueForRehearsal(rows, now);
   useRehearsalDue(rows, me.data?.rehearsal_due_at);
   const [first] = overdue;
-  const address = me.data === undefined || me.data.contact_email_verified ? null : me.data.contact_email === null ? "missing" : "unverified";
+  const address =
+    me.data === undefined || me.data.contact_email_verified
+      ? null
+      : me.data.contact_email === null
+        ? "missing"
+        : "unverified";
   const ending = endingSoon(shares, rows, now);
   if (first === undefined && address === null && ending.length === 0) return null;
   return (
@@ -84,8 +101,8 @@ export function Attention({ vault, rows }: AttentionProps) {
 }
 
 /**
- * Tells the service when the first of these secrets is due, where it does not know: it changes with every rehearsal, edit and
- * removal on any device. A failure is made up for at the next visit.
+ * Tells the service when the first of these secrets is due, where it does not know: it changes with
+ * every rehearsal, edit and removal on any device. A failure is made up for at the next visit.
  */
 function useRehearsalDue(rows: readonly SecretRow[], known: string | null | undefined): void {
   const { user, http } = usePortal();
@@ -101,17 +118,32 @@ function useRehearsalDue(rows: readonly SecretRow[], known: string | null | unde
   }, [http, client, user.userId, locked, due, known]);
 }
 
-/** Secrets whose last share ends within two days, with that share, the soonest first; at most three. */
-export function endingSoon(shares: readonly ShareMark[], rows: readonly SecretRow[], now: number): readonly { readonly share: ShareMark; readonly title: string }[] {
+/**
+ * Secrets whose last share ends within two days, with that share, the soonest first; at most three.
+ */
+export function endingSoon(
+  shares: readonly ShareMark[],
+  rows: readonly SecretRow[],
+  now: number,
+): readonly { readonly share: ShareMark; readonly title: string }[] {
   return rows
     .flatMap(({ secretId, label }) => {
-      const last = shares.filter((share) => share.secretId === secretId).toSorted((a, b) => Date.parse(b.expiresAt) - Date.parse(a.expiresAt))[0];
-      return last === undefined || Date.parse(last.expiresAt) - now > soonMilliseconds ? [] : [{ share: last, title: label?.title ?? "" }];
+      const last = shares
+        .filter((share) => share.secretId === secretId)
+        .toSorted((a, b) => Date.parse(b.expiresAt) - Date.parse(a.expiresAt))[0];
+      return last === undefined || Date.parse(last.expiresAt) - now > soonMilliseconds
+        ? []
+        : [{ share: last, title: label?.title ?? "" }];
     })
     .toSorted((a, b) => Date.parse(a.share.expiresAt) - Date.parse(b.share.expiresAt))
     .slice(0, mostEnding);
 }
 
-/** The account, for its contact address. A failure is not shown: the first screen works without it. */
+/**
+ * The account, for its contact address. A failure is not shown: the first screen works without it.
+ */
 export const accountQuery = (http: Portal["http"], userId: string) =>
-  queryOptions({ queryKey: ["secrets-home", "me", userId], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }) });
+  queryOptions({
+    queryKey: ["secrets-home", "me", userId],
+    queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }),
+  });

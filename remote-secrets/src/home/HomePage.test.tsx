@@ -2,7 +2,14 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { Me } from "@relicario/shared/api";
-import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeVault, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeHttp,
+  createFakeVault,
+  expectAccessible,
+  renderApp,
+  type FakeVault,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import { secretKeys } from "../data/keys.ts";
 import { me } from "../testing/me.ts";
 import HomePage from "./HomePage.tsx";
@@ -35,7 +42,11 @@ describe("HomePage", () => {
     await waitFor(() => {
       expect(location()).toBe("/welcome-backup");
     });
-    const waiting: FakeVault = { ...createFakeVault({}), refresh: () => new Promise(() => undefined), getState: () => unknown };
+    const waiting: FakeVault = {
+      ...createFakeVault({}),
+      refresh: () => new Promise(() => undefined),
+      getState: () => unknown,
+    };
     await renderApp(<HomePage />, { vault: waiting, path: "/home", route: "/home" });
     expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret?guided");
   });
@@ -53,7 +64,12 @@ describe("HomePage", () => {
   });
 
   it("shows favourites and recent secrets, and the way to all of them", async () => {
-    await draw({ secrets: [...Array.from({ length: 6 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })), { title: "Keys", content: "x", favorite: true }] });
+    await draw({
+      secrets: [
+        ...Array.from({ length: 6 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
+        { title: "Keys", content: "x", favorite: true },
+      ],
+    });
     const favorites = await screen.findByRole("list", { name: "Favourites" });
     expect(within(favorites).getByRole("link", { name: "Keys" })).toBeVisible();
     const recent = within(screen.getByRole("list", { name: "Recent" })).getAllByRole("link");
@@ -65,7 +81,11 @@ describe("HomePage", () => {
 
   it("asks for the address while the secrets are on their way, so that what it says moves nothing", async () => {
     const http = createFakeHttp({});
-    const waiting: FakeVault = { ...createFakeVault({}), refresh: () => new Promise(() => undefined), getState: () => unknown };
+    const waiting: FakeVault = {
+      ...createFakeVault({}),
+      refresh: () => new Promise(() => undefined),
+      getState: () => unknown,
+    };
     await renderApp(<HomePage />, { vault: waiting, http, path: "/home", route: "/home" });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
@@ -73,7 +93,12 @@ describe("HomePage", () => {
 
   it("draws its lists with what stands above them, not before", async () => {
     let answer: (account: Me) => void = () => undefined;
-    const http = createFakeHttp({ "GET /user/me": () => new Promise((resolve) => { answer = resolve; }) });
+    const http = createFakeHttp({
+      "GET /user/me": () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    });
     const { queryClient } = await draw({ secrets: [{ title: "Keys", content: "x" }] }, { http });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(1);
@@ -96,7 +121,13 @@ describe("HomePage", () => {
   });
 
   it("waits for all rows: only they tell which are favourites", async () => {
-    const fake = createFakeVault({ secrets: [{ title: "Keys", content: "x", favorite: true }, { title: "Letter", content: "x" }], batch: 1 });
+    const fake = createFakeVault({
+      secrets: [
+        { title: "Keys", content: "x", favorite: true },
+        { title: "Letter", content: "x" },
+      ],
+      batch: 1,
+    });
     let end: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       end = resolve;
@@ -108,7 +139,9 @@ describe("HomePage", () => {
     };
     const { queryClient, portal } = await draw({}, { vault: { ...fake, list } });
     await waitFor(() => {
-      expect(queryClient.getQueryData(secretKeys.partialRows(portal.user.userId, "unlocked"))).toMatchObject({ opened: 1 });
+      expect(queryClient.getQueryData(secretKeys.partialRows(portal.user.userId, "unlocked"))).toMatchObject({
+        opened: 1,
+      });
     });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(screen.queryByRole("list")).not.toBeInTheDocument();
@@ -119,7 +152,10 @@ describe("HomePage", () => {
 
   it("offers to unlock", async () => {
     await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked: false });
-    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fhome");
+    expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fhome",
+    );
     await expectAccessible();
   });
 
@@ -143,7 +179,10 @@ describe("HomePage", () => {
     await expectAccessible();
   });
 
-  it.each([["unlocked", true], ["locked", false]])("shows on a device that is %s that somebody asked to start anew, and objects", async (_what, unlocked) => {
+  it.each([
+    ["unlocked", true],
+    ["locked", false],
+  ])("shows on a device that is %s that somebody asked to start anew, and objects", async (_what, unlocked) => {
     const { vault } = await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked, startAnew: "waiting" });
     expect(await screen.findByText("Somebody asked to start this account anew")).toBeVisible();
     expect(screen.getByRole("link", { name: "What this means" })).toHaveAttribute("href", "/start-anew");

@@ -1,5 +1,18 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { ButtonLink, Card, Loading, media, Muted, Page, s, SectionTitle, Skeleton, space, Stack, useVault } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  Loading,
+  media,
+  Muted,
+  Page,
+  s,
+  SectionTitle,
+  Skeleton,
+  space,
+  Stack,
+  useVault,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ShieldPlus } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -16,17 +29,24 @@ import { accountQuery, Attention } from "./Attention.tsx";
 import { HowItWorks } from "./HowItWorks.tsx";
 import { Messages } from "./Messages.tsx";
 
-/** Route `/home`: a button to add a secret, what needs attention, short lists of favourites and recent secrets. */
+/**
+ * Route `/home`: a button to add a secret, what needs attention, short lists of favourites and
+ * recent secrets.
+ */
 export default function HomePage() {
   const { t } = useTranslation(["beta-home", "file-upload", "ad-banner"]);
   const { user, http } = usePortal();
   const secrets = useSecrets();
   const access = useVault();
-  // Fetched with the secrets, and known before the lists are drawn: their notices are above them. So are favourites and what was
+  // Fetched with the secrets, and known before the lists are drawn: their notices are above them.
+  // So are favourites and what was
   // not opened for long, of which only all rows tell.
   const account = useQuery(accountQuery(http, user.userId));
   const startAnew = useQuery(startAnewQuery(access.status === "ready" ? access.vault : null, user.userId));
-  const loading = secrets.status === "loading" || (secrets.status === "ready" && (!secrets.settled || secrets.openingProgress !== null || isOnItsWay(account) || isOnItsWay(startAnew)));
+  const loading =
+    secrets.status === "loading" ||
+    (secrets.status === "ready" &&
+      (!secrets.settled || secrets.openingProgress !== null || isOnItsWay(account) || isOnItsWay(startAnew)));
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -63,7 +83,9 @@ export default function HomePage() {
   );
 }
 
-/** The first secret goes step by step. Until it is known whether there is one, the form finds out. */
+/**
+ * The first secret goes step by step. Until it is known whether there is one, the form finds out.
+ */
 function protectPath(secrets: Secrets): string {
   if (secrets.status !== "ready") return "/add-secret?guided";
   return secrets.vaultStatus === "empty" ? "/welcome-backup" : "/add-secret";
@@ -96,7 +118,9 @@ function ShortLists({ vault, rows }: ShortListsProps) {
           <SecretList vault={vault} rows={recent} label={t("home.recent_title")} />
         </Stack>
       )}
-      {kept.length > favorites.length + recent.length && <Link to="/secrets">{t("home.all_action", { count: kept.length })}</Link>}
+      {kept.length > favorites.length + recent.length && (
+        <Link to="/secrets">{t("home.all_action", { count: kept.length })}</Link>
+      )}
     </>
   );
 }
@@ -110,8 +134,15 @@ const Hero = styled(Card)`
   padding: ${space(8)};
   background: ${s("accentSoft")};
   border-color: transparent;
-  & p { color: ${s("text")}; }
-  ${media.mobile} { padding: ${space(5)}; & > a { width: 100%; } }
+  & p {
+    color: ${s("text")};
+  }
+  ${media.mobile} {
+    padding: ${space(5)};
+    & > a {
+      width: 100%;
+    }
+  }
 `;
 
 const HeroText = styled.div`

@@ -32,8 +32,18 @@ const Steps = styled.ol`
   display: grid;
   grid-template-columns: repeat(3, 1fr);
   gap: ${space(4)};
-  & > li { display: flex; flex-direction: column; gap: ${space(2)}; }
-  & > li > svg { color: ${s("accentText")}; }
-  & h3 { font-size: ${s("textBase")}; }
-  ${media.mobile} { grid-template-columns: 1fr; }
+  & > li {
+    display: flex;
+    flex-direction: column;
+    gap: ${space(2)};
+  }
+  & > li > svg {
+    color: ${s("accentText")};
+  }
+  & h3 {
+    font-size: ${s("textBase")};
+  }
+  ${media.mobile} {
+    grid-template-columns: 1fr;
+  }
 `;

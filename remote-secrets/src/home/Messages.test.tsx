@@ -7,8 +7,17 @@ import { closedMessages, closeMessage } from "./closed-messages.ts";
 import { Messages } from "./Messages.tsx";
 
 const both = (en: string, es: string) => ({ en, es });
-const news: PortalMessage = { id: "news", title: both("New", "Nuevo"), body: both("A new thing.", "Una cosa nueva."), link: "https://example.org/news" };
-const offer: PortalMessage = { id: "offer", title: both("Offer", "Oferta"), body: both("Half the price.", "A mitad de precio.") };
+const news: PortalMessage = {
+  id: "news",
+  title: both("New", "Nuevo"),
+  body: both("A new thing.", "Una cosa nueva."),
+  link: "https://example.org/news",
+};
+const offer: PortalMessage = {
+  id: "offer",
+  title: both("Offer", "Oferta"),
+  body: both("Half the price.", "A mitad de precio."),
+};
 
 async function draw(messages: readonly PortalMessage[], settings: Parameters<typeof renderApp>[1] = {}) {
   const ui = (
@@ -17,7 +26,10 @@ async function draw(messages: readonly PortalMessage[], settings: Parameters<typ
       <Messages />
     </main>
   );
-  return renderApp(ui, { vendor: { vendorId: "relicario", branding: { productName: "Relicario" }, messages }, ...settings });
+  return renderApp(ui, {
+    vendor: { vendorId: "relicario", branding: { productName: "Relicario" }, messages },
+    ...settings,
+  });
 }
 const titles = () => screen.queryAllByRole("heading", { level: 3 }).map((each) => each.textContent);
 
@@ -53,11 +65,14 @@ describe("Messages", () => {
     expect(screen.queryByRole("region", { name: "Messages" })).not.toBeInTheDocument();
   });
 
-  it.each(["javascript:alert(1)", "http://example.org/", "data:text/html,x", "not an address"])("does not link to %s", async (link) => {
-    await draw([{ ...news, link }]);
-    expect(titles()).toEqual(["New"]);
-    expect(screen.queryByRole("link")).not.toBeInTheDocument();
-  });
+  it.each(["javascript:alert(1)", "http://example.org/", "data:text/html,x", "not an address"])(
+    "does not link to %s",
+    async (link) => {
+      await draw([{ ...news, link }]);
+      expect(titles()).toEqual(["New"]);
+      expect(screen.queryByRole("link")).not.toBeInTheDocument();
+    },
+  );
 
   it("shows texts as text, never as markup", async () => {
     await draw([{ ...offer, body: both("<b>Half</b>", "<b>Mitad</b>") }]);
@@ -72,13 +87,21 @@ describe("closed messages", () => {
   });
 
   it("are closed until the page is loaded again where nothing can be kept", () => {
-    const full = { getItem: () => null, setItem: () => { throw new DOMException("", "QuotaExceededError"); } };
+    const full = {
+      getItem: () => null,
+      setItem: () => {
+        throw new DOMException("", "QuotaExceededError");
+      },
+    };
     expect(closeMessage(full, "news")).toEqual(["news"]);
   });
 
   it("are the last hundred", () => {
     const kept = new Map<string, string>();
-    const storage = { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value) };
+    const storage = {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+    };
     for (let index = 0; index < 120; index++) closeMessage(storage, String(index));
     expect(closedMessages(storage)).toHaveLength(100);
     expect(closedMessages(storage).at(-1)).toBe("119");

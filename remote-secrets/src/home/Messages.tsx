@@ -7,10 +7,16 @@ import { styled } from "styled-components";
 
 import { closedMessages, closeMessage } from "./closed-messages.ts";
 
-/** Id under which closing the built-in advice is remembered; it is shown when the vendor has no messages. */
+/**
+ * Id under which closing the built-in advice is remembered; it is shown when the vendor has no
+ * messages.
+ */
 const adviceId = "copies";
 
-/** The vendor's messages from the deployment document, or else one built-in advice. Closing one is remembered on this device. */
+/**
+ * The vendor's messages from the deployment document, or else one built-in advice. Closing one is
+ * remembered on this device.
+ */
 export function Messages() {
   const { t } = useTranslation("ad-banner");
   const { vendor, language } = usePortal();
@@ -26,9 +32,23 @@ export function Messages() {
       <Hidden id="messages-title">{t("messages.title")}</Hidden>
       <List>
         {open.map((message) => (
-          <Message key={message.id} title={message.title[language]} body={message.body[language]} link={safeLink(message)} onClose={() => close(message.id)} />
+          <Message
+            key={message.id}
+            title={message.title[language]}
+            body={message.body[language]}
+            link={safeLink(message)}
+            onClose={() => close(message.id)}
+          />
         ))}
-        {advised && <Message own title={t("advice.copies_title")} body={t("advice.copies_body")} link={null} onClose={() => close(adviceId)} />}
+        {advised && (
+          <Message
+            own
+            title={t("advice.copies_title")}
+            body={t("advice.copies_body")}
+            link={null}
+            onClose={() => close(adviceId)}
+          />
+        )}
       </List>
     </section>
   );
@@ -67,7 +87,9 @@ function Message({ title, body, link, own = false, onClose }: MessageProps) {
 /** Only `https:` and same-origin addresses become links. */
 function safeLink({ link }: PortalMessage): string | null {
   const address = link === undefined ? null : URL.parse(link);
-  return address !== null && (address.protocol === "https:" || address.origin === location.origin) ? address.href : null;
+  return address !== null && (address.protocol === "https:" || address.origin === location.origin)
+    ? address.href
+    : null;
 }
 
 const List = styled.ul`
@@ -79,12 +101,33 @@ const List = styled.ul`
     align-items: flex-start;
     gap: ${space(3)};
     padding: ${space(4)} ${space(2)} ${space(4)} ${space(4)};
-    & > svg { flex: none; margin-top: 2px; color: ${s("accentText")}; }
-    & > div { flex: 1 1 auto; min-width: 0; max-width: ${s("lineLength")}; }
-    & > button { margin: -${space(2)} 0 -${space(2)} auto; }
-    & h3 { font-size: ${s("textBase")}; }
-    & p { color: ${s("textMuted")}; }
-    & a { display: inline-flex; align-items: center; gap: ${space(1)}; min-height: 32px; color: ${s("accentText")}; font-weight: 550; }
+    & > svg {
+      flex: none;
+      margin-top: 2px;
+      color: ${s("accentText")};
+    }
+    & > div {
+      flex: 1 1 auto;
+      min-width: 0;
+      max-width: ${s("lineLength")};
+    }
+    & > button {
+      margin: -${space(2)} 0 -${space(2)} auto;
+    }
+    & h3 {
+      font-size: ${s("textBase")};
+    }
+    & p {
+      color: ${s("textMuted")};
+    }
+    & a {
+      display: inline-flex;
+      align-items: center;
+      gap: ${space(1)};
+      min-height: 32px;
+      color: ${s("accentText")};
+      font-weight: 550;
+    }
   }
 `;
 

@@ -27,7 +27,12 @@ export function SecretList({ vault, rows, label }: SecretListProps) {
       <Rows aria-label={label}>
         {rows.map((row) => (
           <li key={row.secretId}>
-            <SecretRowCard row={row} actions={actions.forRow} shared={shares.some(({ secretId }) => secretId === row.secretId)} selected={null} />
+            <SecretRowCard
+              row={row}
+              actions={actions.forRow}
+              shared={shares.some(({ secretId }) => secretId === row.secretId)}
+              selected={null}
+            />
           </li>
         ))}
       </Rows>

@@ -45,7 +45,9 @@ async function openPanel(settings: Parameters<typeof renderApp>[1] = {}, unlocke
 }
 
 const start = async () => {
-  await userEvent.click(within(screen.getByRole("group", { name: "Selected secrets" })).getByRole("button", { name: "Export" }));
+  await userEvent.click(
+    within(screen.getByRole("group", { name: "Selected secrets" })).getByRole("button", { name: "Export" }),
+  );
 };
 
 async function exportWith(name: string): Promise<void> {
@@ -108,7 +110,11 @@ describe("ExportPanel", () => {
   it("names the secret whose content is damaged", async () => {
     const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
     const [first] = await vault.list();
-    const broken = { ...vault, exportSecrets: () => Promise.reject(new PortalError("decryption_failed", { details: { secret_id: first?.secretId ?? "" } })) };
+    const broken = {
+      ...vault,
+      exportSecrets: () =>
+        Promise.reject(new PortalError("decryption_failed", { details: { secret_id: first?.secretId ?? "" } })),
+    };
     await openPanel({ vault: broken });
     await start();
     await exportWith("garden");
@@ -117,7 +123,10 @@ describe("ExportPanel", () => {
   });
 
   it("names those whose author is not verified", async () => {
-    const vault = createFakeVault({ secrets: [...some, { title: "Left by somebody", content: "x", foreign: true }], images: [{ name: "Garden", picture: "garden" }] });
+    const vault = createFakeVault({
+      secrets: [...some, { title: "Left by somebody", content: "x", foreign: true }],
+      images: [{ name: "Garden", picture: "garden" }],
+    });
     await openPanel({ vault });
     await start();
     await exportWith("garden");
@@ -127,7 +136,10 @@ describe("ExportPanel", () => {
 
   it("asks before a running export is stopped by leaving", async () => {
     const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
-    const { record } = await openPanel({ answer: false, vault: { ...vault, exportSecrets: () => new Promise(() => undefined) } });
+    const { record } = await openPanel({
+      answer: false,
+      vault: { ...vault, exportSecrets: () => new Promise(() => undefined) },
+    });
     await start();
     await exportWith("garden");
     await userEvent.click(screen.getByRole("link", { name: "Elsewhere" }));
@@ -161,7 +173,9 @@ describe("ExportPanel", () => {
 
   it("is not offered on a locked device", async () => {
     await openPanel({}, false);
-    expect(within(screen.getByRole("group", { name: "Selected secrets" })).queryByRole("button", { name: "Export" })).not.toBeInTheDocument();
+    expect(
+      within(screen.getByRole("group", { name: "Selected secrets" })).queryByRole("button", { name: "Export" }),
+    ).not.toBeInTheDocument();
   });
 
   it("is gone with the lock", async () => {

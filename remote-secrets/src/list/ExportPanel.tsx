@@ -1,13 +1,27 @@
 import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { CopyButton, FieldError, PrintButton, saveFile } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, LeaveGuard, Muted, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  LeaveGuard,
+  Muted,
+  Notice,
+  Progress,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+  useShownImage,
+} from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
-
 
 interface ExportPanelProps {
   readonly vault: Vault;
@@ -15,7 +29,10 @@ interface ExportPanelProps {
   readonly onEnd: () => void;
 }
 
-/** Exports several secrets: asks for a picture, downloads an archive, then shows the age identity that decrypts it. */
+/**
+ * Exports several secrets: asks for a picture, downloads an archive, then shows the age identity
+ * that decrypts it.
+ */
 export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
   const { shown, setShown } = useShownImage(vault);
@@ -45,7 +62,13 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
-        <LeaveGuard guarding={exporting.isPending} title={t("export.stop_title")} body={t("export.stop_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
+        <LeaveGuard
+          guarding={exporting.isPending}
+          title={t("export.stop_title")}
+          body={t("export.stop_body")}
+          leave={t("export.leave_action")}
+          stay={t("export.stay_action")}
+        />
         <FocusedTitle>{t("export.title", { count: rows.length })}</FocusedTitle>
         <Muted>{t("export.lead_body")}</Muted>
         <vault.PictureField
@@ -59,8 +82,16 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
         />
         {missing && <FieldError>{t("export.missing_error")}</FieldError>}
         <ErrorNotice error={exporting.error} />
-        {brokenRow !== undefined && <FieldError>{t("export.broken_error", { title: titleOf(brokenRow, t) })}</FieldError>}
-        {exporting.isPending && <Progress label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />}
+        {brokenRow !== undefined && (
+          <FieldError>{t("export.broken_error", { title: titleOf(brokenRow, t) })}</FieldError>
+        )}
+        {exporting.isPending && (
+          <Progress
+            label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")}
+            done={progress?.done ?? 0}
+            total={progress?.total ?? 0}
+          />
+        )}
         <SpacedRow>
           <Button
             pending={exporting.isPending}
@@ -86,7 +117,10 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
   );
 }
 
-/** Takes the focus on mount: the element that had it was removed, and a screen reader announces this title instead. */
+/**
+ * Takes the focus on mount: the element that had it was removed, and a screen reader announces this
+ * title instead.
+ */
 function FocusedTitle({ children }: { readonly children: string }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -114,7 +148,9 @@ interface ExportResultProps {
   readonly onEnd: () => void;
 }
 
-/** The identity exists only in this component, so leaving before it was saved or printed asks first. */
+/**
+ * The identity exists only in this component, so leaving before it was saved or printed asks first.
+ */
 function ExportResult({ result, rows, onEnd }: ExportResultProps) {
   const { t } = useTranslation("beta-home");
   const [identitySaved, setIdentitySaved] = useState(false);
@@ -131,10 +167,20 @@ function ExportResult({ result, rows, onEnd }: ExportResultProps) {
   return (
     <Card>
       <Stack $gap={4}>
-        <LeaveGuard guarding={!identitySaved} title={t("export.leave_title")} body={t("export.leave_body")} leave={t("export.leave_action")} stay={t("export.stay_action")} />
+        <LeaveGuard
+          guarding={!identitySaved}
+          title={t("export.leave_title")}
+          body={t("export.leave_body")}
+          leave={t("export.leave_action")}
+          stay={t("export.stay_action")}
+        />
         <FocusedTitle>{t("export.done_title", { count: exported })}</FocusedTitle>
         <Muted>{t("export.done_body", { name: archiveName })}</Muted>
-        {left.length > 0 && <Notice title={t("export.left_title", { count: left.length })}>{t("export.left_body", { titles: titlesOf(left) })}</Notice>}
+        {left.length > 0 && (
+          <Notice title={t("export.left_title", { count: left.length })}>
+            {t("export.left_body", { titles: titlesOf(left) })}
+          </Notice>
+        )}
         {notVerified.length > 0 && (
           <Notice tone="warn" title={t("export.author_title")}>
             {t("export.author_body", { titles: titlesOf(notVerified) })}
@@ -156,7 +202,12 @@ function ExportResult({ result, rows, onEnd }: ExportResultProps) {
           >
             {t("export.identity_action")}
           </Button>
-          <PrintButton label={t("export.print_action")} title={t("export.print_title")} text={() => identity} onPrinted={handleIdentitySaved} />
+          <PrintButton
+            label={t("export.print_action")}
+            title={t("export.print_title")}
+            text={() => identity}
+            onPrinted={handleIdentitySaved}
+          />
           <CopyButton secret label={t("export.copy_action")} text={() => identity} />
           <Button
             tone="quiet"

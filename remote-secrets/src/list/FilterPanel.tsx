@@ -38,7 +38,10 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
         <SelectField
           label={t("filter.kind_label")}
           value={view.kind}
-          choices={[{ value: "all", label: t("filter.kind_all_label") }, ...kinds.map((kind) => ({ value: kind, label: t(`filter.kind_${kind}_label`) }))]}
+          choices={[
+            { value: "all", label: t("filter.kind_all_label") },
+            ...kinds.map((kind) => ({ value: kind, label: t(`filter.kind_${kind}_label`) })),
+          ]}
           onChange={(value) => {
             onChange({ ...view, kind: kinds.find((kind) => kind === value) ?? "all" });
           }}
@@ -47,7 +50,10 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
           <SelectField
             label={t("filter.tag_label")}
             value={any}
-            choices={[{ value: any, label: t(view.tags.length === 0 ? "filter.tag_any_label" : "filter.tag_more_label") }, ...free.map((tag) => ({ value: tag, label: tag }))]}
+            choices={[
+              { value: any, label: t(view.tags.length === 0 ? "filter.tag_any_label" : "filter.tag_more_label") },
+              ...free.map((tag) => ({ value: tag, label: tag })),
+            ]}
             onChange={(tag) => {
               if (tag !== any) onChange({ ...view, tags: [...view.tags, tag] });
             }}
@@ -57,7 +63,10 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
           <SelectField
             label={t("filter.image_label")}
             value={view.image ?? any}
-            choices={[{ value: any, label: t("filter.image_any_label") }, ...images.map((image) => ({ value: image.id, label: image.name }))]}
+            choices={[
+              { value: any, label: t("filter.image_any_label") },
+              ...images.map((image) => ({ value: image.id, label: image.name })),
+            ]}
             onChange={(image) => {
               onChange({ ...view, image: image === any ? null : image });
             }}
@@ -132,10 +141,20 @@ const Chip = styled.button`
   color: ${s("text")};
   font-size: ${s("textSmall")};
   cursor: pointer;
-  & > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  & > svg { flex: none; }
-  &:hover { border-color: ${s("accent")}; }
-  @media (pointer: coarse) { min-height: ${s("target")}; }
+  & > span {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
+  & > svg {
+    flex: none;
+  }
+  &:hover {
+    border-color: ${s("accent")};
+  }
+  @media (pointer: coarse) {
+    min-height: ${s("target")};
+  }
 `;
 
 const Foot = styled.div`

@@ -1,6 +1,16 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { ListTools } from "@relicario/shared/forms";
-import { Button, ButtonLink, EmptyState, ErrorNotice, Progress, s, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Progress,
+  s,
+  SmallText,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ListChecks, Search, ShieldPlus, Trash2 } from "lucide-react";
 import { useId, useMemo, useState, type KeyboardEvent } from "react";
@@ -87,23 +97,40 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
           searchLabel={t("list.search_label")}
           search={searchText}
           onSearch={setSearchText}
-          filterLabel={countFilters(view) === 0 ? t("filter.open_action") : t("filter.open_some_action", { number: countFilters(view) })}
+          filterLabel={
+            countFilters(view) === 0
+              ? t("filter.open_action")
+              : t("filter.open_some_action", { number: countFilters(view) })
+          }
           filterOpen={filterOpen}
           panelId={panelId}
           onFilterOpen={setFilterOpen}
         />
       )}
-      {!locked && filterOpen && <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />}
+      {!locked && filterOpen && (
+        <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />
+      )}
       {openingProgress !== null ? (
         <Tally>
           <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />
         </Tally>
       ) : selection.active ? (
-        <SelectionBar folder={folder} chosen={selection.chosen} total={visible.length} actions={actions} onPurge={requestPurge} onExport={locked ? null : setExporting} onAll={selection.setAll} onEnd={selection.end} />
+        <SelectionBar
+          folder={folder}
+          chosen={selection.chosen}
+          total={visible.length}
+          actions={actions}
+          onPurge={requestPurge}
+          onExport={locked ? null : setExporting}
+          onAll={selection.setAll}
+          onEnd={selection.end}
+        />
       ) : (
         <Tally $justify="between">
           <SmallText role="status" data-tour="secrets-total">
-            {narrowed ? t("list.found_status", { count: visible.length, total: inFolder.length }) : t(folder === "kept" ? "list.total_status" : "list.trash_status", { count: inFolder.length })}
+            {narrowed
+              ? t("list.found_status", { count: visible.length, total: inFolder.length })
+              : t(folder === "kept" ? "list.total_status" : "list.trash_status", { count: inFolder.length })}
           </SmallText>
           <SpacedRow $gap={2}>
             {visible.length > 0 && (
@@ -144,8 +171,20 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
         </SpacedRow>
       )}
       {visible.length > 0 ? (
-        <VirtualRows key={folder} rows={visible} label={t(folder === "kept" ? "list.title" : "list.trash_title")} initialRowId={selectedSecret}>
-          {(row) => <SecretRowCard row={row} actions={actions.forRow} shared={sharedIds.has(row.secretId)} selected={selection.active ? selection.has(row) : null} />}
+        <VirtualRows
+          key={folder}
+          rows={visible}
+          label={t(folder === "kept" ? "list.title" : "list.trash_title")}
+          initialRowId={selectedSecret}
+        >
+          {(row) => (
+            <SecretRowCard
+              row={row}
+              actions={actions.forRow}
+              shared={sharedIds.has(row.secretId)}
+              selected={selection.active ? selection.has(row) : null}
+            />
+          )}
         </VirtualRows>
       ) : (
         <NoVisibleRows folder={folder} narrowed={narrowed} anyKept={kept.length > 0} />
@@ -163,7 +202,10 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
   );
 }
 
-/** Filters and sort order. Tags are in the list memory, so that they are set again when somebody comes back to the list. */
+/**
+ * Filters and sort order. Tags are in the list memory, so that they are set again when somebody
+ * comes back to the list.
+ */
 function useListView(): [ListView, (view: ListView) => void] {
   const [own, setOwn] = useState<Omit<ListView, "tags">>(defaultView);
   const { categories } = useListMemory();
@@ -213,11 +255,18 @@ function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
       </EmptyState>
     );
   }
-  return <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />;
+  return (
+    <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />
+  );
 }
 
-/** The total and what can be done with the list; as high while names are still being opened, and the rows below stay where they are. */
+/**
+ * The total and what can be done with the list; as high while names are still being opened, and the
+ * rows below stay where they are.
+ */
 const Tally = styled(SpacedRow)`
   min-height: ${s("target")};
-  & > :only-child { flex: 1 1 auto; }
+  & > :only-child {
+    flex: 1 1 auto;
+  }
 `;

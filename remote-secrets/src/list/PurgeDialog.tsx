@@ -31,7 +31,11 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
       mustAnswer={pending}
       role="alertdialog"
       title={t("purge.confirm_title", { count })}
-      description={shares === 0 ? t("purge.confirm_body") : `${t("purge.confirm_body")} ${t("purge.shares_body", { count: shares })}`}
+      description={
+        shares === 0
+          ? t("purge.confirm_body")
+          : `${t("purge.confirm_body")} ${t("purge.shares_body", { count: shares })}`
+      }
       icon={<AlertIcon aria-hidden />}
       footer={
         <>
@@ -52,7 +56,13 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
     >
       <Titles tabIndex={0} aria-label={t("purge.titles_aria")}>
         {(rows ?? []).map(({ secretId, label, updatedAt }) => (
-          <li key={secretId}>{label === null ? t("row.locked_title", { day: formatsOf(language).date(updatedAt) }) : label.title === "" ? t("row.untitled_title") : label.title}</li>
+          <li key={secretId}>
+            {label === null
+              ? t("row.locked_title", { day: formatsOf(language).date(updatedAt) })
+              : label.title === ""
+                ? t("row.untitled_title")
+                : label.title}
+          </li>
         ))}
       </Titles>
     </Dialog>
@@ -72,5 +82,8 @@ const Titles = styled.ul`
   padding: ${space(3)} ${space(4)};
   border-radius: ${s("radiusSmall")};
   background: ${s("surfaceSunken")};
-  & > li { overflow-wrap: anywhere; font-weight: 550; }
+  & > li {
+    overflow-wrap: anywhere;
+    font-weight: 550;
+  }
 `;

@@ -1,7 +1,16 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret, type FakeVaultSettings, type RenderedApp, shownImage } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeSecret,
+  type FakeVaultSettings,
+  type RenderedApp,
+  shownImage,
+} from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import { secretKeys } from "../data/keys.ts";
 import EditSecretPage from "../edit/EditSecretPage.tsx";
@@ -16,7 +25,10 @@ const some: readonly FakeSecret[] = [
 /** The fake vault's id of its first secret. */
 const firstId = "01890a5d-ac96-7000-8000-000000000001";
 
-async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settings: Parameters<typeof renderApp>[1] = {}) {
+async function draw(
+  vaultSettings: FakeVaultSettings = { secrets: some },
+  settings: Parameters<typeof renderApp>[1] = {},
+) {
   const vault = createFakeVault(vaultSettings);
   const app = await renderApp(
     <main>
@@ -26,14 +38,25 @@ async function draw(vaultSettings: FakeVaultSettings = { secrets: some }, settin
   );
   return { vault, ...app };
 }
-const names = () => within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("link").map((each) => each.textContent);
+const names = () =>
+  within(screen.getByRole("list", { name: "Secrets" }))
+    .getAllByRole("link")
+    .map((each) => each.textContent);
 
-/** Opens the content of a secret to edit it, goes to the list and leaves that, and comes back to the edit page. */
+/**
+ * Opens the content of a secret to edit it, goes to the list and leaves that, and comes back to the
+ * edit page.
+ */
 async function editThenVisitList() {
   const vault = createFakeVault({ secrets: some });
   const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
   const editPath = `/edit-secret/${secretId}`;
-  const { goTo } = await renderApp(<SecretsPage />, { vault, path: editPath, route: "/secrets", routes: { "/edit-secret/:secretId": () => Promise.resolve({ default: EditSecretPage }) } });
+  const { goTo } = await renderApp(<SecretsPage />, {
+    vault,
+    path: editPath,
+    route: "/secrets",
+    routes: { "/edit-secret/:secretId": () => Promise.resolve({ default: EditSecretPage }) },
+  });
   await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
   await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
   await userEvent.click(screen.getByRole("button", { name: "Open" }));
@@ -44,7 +67,8 @@ async function editThenVisitList() {
   await goTo(editPath);
 }
 
-const memoryOf = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) => queryClient.getQueryData(secretKeys.listMemory(portal.user.userId));
+const memoryOf = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) =>
+  queryClient.getQueryData(secretKeys.listMemory(portal.user.userId));
 
 describe("SecretsPage", () => {
   it("lists what is kept, newest first, with the total", async () => {
@@ -95,7 +119,17 @@ describe("SecretsPage", () => {
 
   it("says before the trash how many shares end with it", async () => {
     const sharing = ["one", "two"].map((shareId) => ({ shareId, secretId: firstId }));
-    const { record } = await draw({ secrets: some, shares: [...sharing, { shareId: "other", secretId: "other" }, { shareId: "over", secretId: firstId, revokedAt: "2026-11-20T10:00:00.000Z" }] }, { answer: false });
+    const { record } = await draw(
+      {
+        secrets: some,
+        shares: [
+          ...sharing,
+          { shareId: "other", secretId: "other" },
+          { shareId: "over", secretId: firstId, revokedAt: "2026-11-20T10:00:00.000Z" },
+        ],
+      },
+      { answer: false },
+    );
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
     expect(record.confirms[0]?.description).toContain("2 people or links that can open it lose that at once.");
@@ -155,7 +189,14 @@ describe("SecretsPage", () => {
       await vault.lock();
     });
     expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
-    expect(JSON.stringify(queryClient.getQueryCache().getAll().map((each) => each.state.data))).not.toContain("Cold wallet");
+    expect(
+      JSON.stringify(
+        queryClient
+          .getQueryCache()
+          .getAll()
+          .map((each) => each.state.data),
+      ),
+    ).not.toContain("Cold wallet");
   });
 
   it("teaches what to do when nothing is kept", async () => {
@@ -181,20 +222,23 @@ describe("SecretsPage", () => {
     expect(await screen.findByRole("link", { name: "Cold wallet" })).toBeVisible();
   });
 
-  it.each(["offline", "service_unavailable", "timed_out"] as const)("keeps the rows in sight, and can be locked, when reading them again ends in %s", async (code) => {
-    const { vault, queryClient } = await draw();
-    await screen.findByRole("link", { name: "Cold wallet" });
-    vault.failWith("list", code);
-    await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
-    expect(await screen.findByRole("alert")).toBeVisible();
-    expect(names()).toContain("Cold wallet");
-    expect(screen.getByRole("button", { name: "Lock" })).toBeVisible();
-    vault.failWith("list", null);
-    await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    await waitFor(() => {
-      expect(screen.queryByRole("alert")).not.toBeInTheDocument();
-    });
-  });
+  it.each(["offline", "service_unavailable", "timed_out"] as const)(
+    "keeps the rows in sight, and can be locked, when reading them again ends in %s",
+    async (code) => {
+      const { vault, queryClient } = await draw();
+      await screen.findByRole("link", { name: "Cold wallet" });
+      vault.failWith("list", code);
+      await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
+      expect(await screen.findByRole("alert")).toBeVisible();
+      expect(names()).toContain("Cold wallet");
+      expect(screen.getByRole("button", { name: "Lock" })).toBeVisible();
+      vault.failWith("list", null);
+      await userEvent.click(screen.getByRole("button", { name: "Try again" }));
+      await waitFor(() => {
+        expect(screen.queryByRole("alert")).not.toBeInTheDocument();
+      });
+    },
+  );
 
   it("shows no row of before when what was read again cannot be believed", async () => {
     const { vault, queryClient } = await draw();
@@ -233,7 +277,18 @@ describe("SecretsPage", () => {
 
   it.each(["light", "dark"] as const)("bears long texts in %s and in Spanish", async (theme) => {
     const long = "W".repeat(200);
-    await draw({ secrets: [{ title: long, content: "x", tags: Array.from({ length: 32 }, (_, index) => `${String(index)}${"t".repeat(38)}`) }] }, { language: "es", theme });
+    await draw(
+      {
+        secrets: [
+          {
+            title: long,
+            content: "x",
+            tags: Array.from({ length: 32 }, (_, index) => `${String(index)}${"t".repeat(38)}`),
+          },
+        ],
+      },
+      { language: "es", theme },
+    );
     expect(await screen.findByRole("link", { name: long })).toBeVisible();
     expect(screen.getByText("1 secreto")).toBeVisible();
     await expectAccessible();
@@ -262,7 +317,8 @@ describe("SecretsPage", () => {
       await userEvent.click(await screen.findByRole("button", { name: /^Filter/ }));
       return drawn;
     }
-    const select = (label: string, choice: string) => userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
+    const select = (label: string, choice: string) =>
+      userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
 
     it("narrow to what is shared, which is marked", async () => {
       await openFilter({ secrets: some, shares: [{ shareId: "one", secretId: firstId }] });
@@ -321,7 +377,10 @@ describe("SecretsPage", () => {
     await userEvent.click(screen.getByRole("link", { name: "Cold wallet" }));
     await goTo("/secrets");
     expect(await screen.findByRole("button", { name: "Filter (1)" })).toBeVisible();
-    expect(memoryOf(app)).toEqual({ categories: ["seed"], selectedSecret: (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId });
+    expect(memoryOf(app)).toEqual({
+      categories: ["seed"],
+      selectedSecret: (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId,
+    });
     await act(async () => {
       for (const listener of record.lockListeners) await listener("lock");
       await vault.lock();
@@ -347,7 +406,9 @@ describe("SecretsPage", () => {
       await userEvent.click(bar().getByRole("button", { name: "Select all" }));
       await userEvent.click(bar().getByRole("button", { name: "Add to favourites" }));
       await waitFor(async () => {
-        expect((await vault.list()).filter(({ deletedAt }) => deletedAt === null).every(({ favorite }) => favorite)).toBe(true);
+        expect(
+          (await vault.list()).filter(({ deletedAt }) => deletedAt === null).every(({ favorite }) => favorite),
+        ).toBe(true);
       });
       expect(bar().getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
     });
@@ -379,7 +440,13 @@ describe("SecretsPage", () => {
   });
 
   describe("the trash", () => {
-    const trashed: FakeVaultSettings = { secrets: [{ title: "Kept", content: "x" }, { title: "Old letter", content: "dear", deleted: true }, { title: "Old code", content: "1", deleted: true }] };
+    const trashed: FakeVaultSettings = {
+      secrets: [
+        { title: "Kept", content: "x" },
+        { title: "Old letter", content: "dear", deleted: true },
+        { title: "Old code", content: "1", deleted: true },
+      ],
+    };
     const goThere = async () => userEvent.click(await screen.findByRole("button", { name: "Trash (2)" }));
     const question = () => within(screen.getByRole("alertdialog"));
 
@@ -387,7 +454,11 @@ describe("SecretsPage", () => {
       const { vault, record } = await draw(trashed);
       await goThere();
       await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
-      expect(question().getAllByRole("listitem").map((each) => each.textContent)).toEqual(["Old code", "Old letter"]);
+      expect(
+        question()
+          .getAllByRole("listitem")
+          .map((each) => each.textContent),
+      ).toEqual(["Old code", "Old letter"]);
       expect(question().getByRole("button", { name: "Keep" })).toHaveFocus();
       await expectAccessible();
       await userEvent.click(question().getByRole("button", { name: "Delete 2 for good" }));
@@ -453,7 +524,9 @@ describe("SecretsPage", () => {
   });
 
   it("draws the rows in sight alone, and says how many there are", async () => {
-    await draw({ secrets: Array.from({ length: 300 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })) });
+    await draw({
+      secrets: Array.from({ length: 300 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
+    });
     expect(await screen.findByText("300 secrets")).toBeVisible();
     const rows = within(screen.getByRole("list", { name: "Secrets" })).getAllByRole("listitem");
     expect(rows.length).toBeLessThan(60);
@@ -469,7 +542,12 @@ describe("SecretsPage", () => {
     const slow = {
       ...fake,
       list: async (options?: Parameters<typeof fake.list>[0]) => {
-        const rows = await fake.list({ ...options, onRows: (batch, progress) => { if (progress.opened === 2) options?.onRows?.(batch, progress); } });
+        const rows = await fake.list({
+          ...options,
+          onRows: (batch, progress) => {
+            if (progress.opened === 2) options?.onRows?.(batch, progress);
+          },
+        });
         await held;
         return rows;
       },
@@ -504,18 +582,26 @@ describe("SecretsPage", () => {
     expect(await screen.findByText("2 secrets")).toBeVisible();
   });
 
-  it.each(["uploads", "shares"] as const)("draws no row before %s, which would move it, and does not wait for a second try", async (what) => {
-    const fake = createFakeVault({ secrets: some });
-    let fail: (error: PortalError) => void = () => undefined;
-    const held = new Promise<never>((_resolve, reject) => {
-      fail = reject;
-    });
-    await renderApp(<SecretsPage />, { vault: { ...fake, ...(what === "uploads" ? { uploads: () => held } : { shares: { ...fake.shares, all: () => held } }) } });
-    expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
-    expect(screen.queryByRole("list", { name: "Secrets" })).not.toBeInTheDocument();
-    fail(new PortalError("service_unavailable"));
-    expect(await screen.findByText("2 secrets")).toBeVisible();
-  });
+  it.each(["uploads", "shares"] as const)(
+    "draws no row before %s, which would move it, and does not wait for a second try",
+    async (what) => {
+      const fake = createFakeVault({ secrets: some });
+      let fail: (error: PortalError) => void = () => undefined;
+      const held = new Promise<never>((_resolve, reject) => {
+        fail = reject;
+      });
+      await renderApp(<SecretsPage />, {
+        vault: {
+          ...fake,
+          ...(what === "uploads" ? { uploads: () => held } : { shares: { ...fake.shares, all: () => held } }),
+        },
+      });
+      expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
+      expect(screen.queryByRole("list", { name: "Secrets" })).not.toBeInTheDocument();
+      fail(new PortalError("service_unavailable"));
+      expect(await screen.findByText("2 secrets")).toBeVisible();
+    },
+  );
 
   it("remembers which row was chosen", async () => {
     const { vault, ...app } = await draw();

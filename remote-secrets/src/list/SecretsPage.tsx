@@ -1,5 +1,15 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { Button, ButtonLink, Loading, media, Notice, Page, Skeleton, Stack, visuallyHidden } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Loading,
+  media,
+  Notice,
+  Page,
+  Skeleton,
+  Stack,
+  visuallyHidden,
+} from "@relicario/shared/ui";
 import { Lock, Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +20,10 @@ import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { LoadedList } from "./LoadedList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 
-/** Session storage key: id of the secret that a link asked to recover. The host writes it before sign-in. */
+/**
+ * Session storage key: id of the secret that a link asked to recover. The host writes it before
+ * sign-in.
+ */
 const recoverIdKey = "recoverId";
 
 /** Route `/secrets`: the list of all secrets, and the trash. */
@@ -30,7 +43,11 @@ export default function SecretsPage() {
       title={t("list.title")}
       actions={
         <>
-          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" ? <LockButton vault={secrets.vault} /> : loading && <LockPlace />}
+          {secrets.status === "ready" && secrets.vaultStatus === "unlocked" ? (
+            <LockButton vault={secrets.vault} />
+          ) : (
+            loading && <LockPlace />
+          )}
           <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
           </AddLink>
@@ -43,7 +60,12 @@ export default function SecretsPage() {
         <>
           <LinkedSecret rows={secrets.rows} />
           <WaitingUploads vault={secrets.vault} status={secrets.vaultStatus} />
-          <LoadedList vault={secrets.vault} rows={secrets.rows} locked={secrets.vaultStatus === "locked"} openingProgress={secrets.openingProgress} />
+          <LoadedList
+            vault={secrets.vault}
+            rows={secrets.rows}
+            locked={secrets.vaultStatus === "locked"}
+            openingProgress={secrets.openingProgress}
+          />
         </>
       )}
     </Page>
@@ -115,10 +137,15 @@ function LoadingList() {
 
 /** Hidden on phones: the bottom bar has the same action. */
 const AddLink = styled(ButtonLink)`
-  ${media.mobile} { display: none; }
+  ${media.mobile} {
+    display: none;
+  }
 `;
 
-/** On phones an icon beside the title. The negative margin takes its width away, so that the title stays on one line. */
+/**
+ * On phones an icon beside the title. The negative margin takes its width away, so that the title
+ * stays on one line.
+ */
 const SmallOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
@@ -126,7 +153,9 @@ const SmallOnPhone = styled(Button)`
     max-width: none; /* the default is a percentage, which here would be of zero */
     margin-left: -44px;
     padding: 0;
-    & > span { ${visuallyHidden} }
+    & > span {
+      ${visuallyHidden}
+    }
   }
 `;
 

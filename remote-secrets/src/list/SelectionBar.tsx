@@ -137,7 +137,9 @@ const Bar = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surfaceRaised")};
   box-shadow: ${s("shadow")};
-  ${media.mobile} { top: 64px; }
+  ${media.mobile} {
+    top: 64px;
+  }
 `;
 
 const Chosen = styled.div`
@@ -156,8 +158,16 @@ const Actions = styled.div`
   ${media.mobile} {
     flex: 1 1 100%;
     /* Icons only: with their labels the bar would take a quarter of the screen. */
-    & > button:not(:last-child) { width: 44px; padding: 0; & > span { ${visuallyHidden} } }
-    & > button:last-child { margin-left: auto; }
+    & > button:not(:last-child) {
+      width: 44px;
+      padding: 0;
+      & > span {
+        ${visuallyHidden}
+      }
+    }
+    & > button:last-child {
+      margin-left: auto;
+    }
   }
 `;
 
@@ -165,5 +175,7 @@ const Count = styled.p`
   margin-right: auto;
   font-weight: 600;
   font-variant-numeric: tabular-nums;
-  ${media.mobile} { font-size: ${s("textSmall")}; }
+  ${media.mobile} {
+    font-size: ${s("textSmall")};
+  }
 `;

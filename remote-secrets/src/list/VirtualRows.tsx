@@ -23,7 +23,8 @@ const overscanRows = 6;
 export function VirtualRows({ rows, label, initialRowId, children }: VirtualRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [offsetTop, setOffsetTop] = useState(0);
-  // When rows come or change, the viewport is painted first; the overscan rows follow in the deferred render.
+  // When rows come or change, the viewport is painted first; the overscan rows follow in the
+  // deferred render.
   const settled = useDeferredValue<readonly SecretRow[] | null>(rows, null) === rows;
   const virtualizer = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
@@ -36,7 +37,8 @@ export function VirtualRows({ rows, label, initialRowId, children }: VirtualRows
     scrollMargin: offsetTop,
   });
 
-  // Filters and notices above the list come and go, so its offset is measured after each render. A ResizeObserver would miss
+  // Filters and notices above the list come and go, so its offset is measured after each render. A
+  // ResizeObserver would miss
   // them where the page is shorter than the window, and its height stays.
   // eslint-disable-next-line react-hooks/exhaustive-deps -- setting the same value again does not re-render, so this ends
   useLayoutEffect(() => {
@@ -82,5 +84,8 @@ const Item = styled.li`
   top: 0;
   left: 0;
   width: 100%;
-  & > * { margin: 0; padding-block: ${space(3)}; }
+  & > * {
+    margin: 0;
+    padding-block: ${space(3)};
+  }
 `;

@@ -1,10 +1,16 @@
 import type { SecretRow } from "@relicario/shared/contract";
 import { useMemo, useState } from "react";
 
-/** Selected rows, limited to the visible ones: an action never applies to a row that a filter or search hides. */
+/**
+ * Selected rows, limited to the visible ones: an action never applies to a row that a filter or
+ * search hides.
+ */
 export function useSelection(visible: readonly SecretRow[]) {
   const [ids, setIds] = useState<ReadonlySet<string> | null>(null);
-  const chosen = useMemo(() => (ids === null ? [] : visible.filter(({ secretId }) => ids.has(secretId))), [ids, visible]);
+  const chosen = useMemo(
+    () => (ids === null ? [] : visible.filter(({ secretId }) => ids.has(secretId))),
+    [ids, visible],
+  );
   return {
     active: ids !== null,
     chosen,

@@ -1,17 +1,50 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 import { countFilters, defaultView, filterRows, searchRows, sortRows } from "./visible-rows.ts";
 
-const plain: SecretLabel = { title: "", tags: [], contentKind: "text", name: "secret.txt", size: 1, openers: [], rehearsedAt: null, kits: [] };
+const plain: SecretLabel = {
+  title: "",
+  tags: [],
+  contentKind: "text",
+  name: "secret.txt",
+  size: 1,
+  openers: [],
+  rehearsedAt: null,
+  kits: [],
+};
 function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
   const at = "2026-11-01T00:00:00.000Z";
-  return { secretId: title, version: 1, rev: 1, favorite: false, sealedSize: 1, createdAt: at, updatedAt: at, deletedAt: null, droppedAt: null, label: label === null ? null : { ...plain, title, ...label }, ...more };
+  return {
+    secretId: title,
+    version: 1,
+    rev: 1,
+    favorite: false,
+    sealedSize: 1,
+    createdAt: at,
+    updatedAt: at,
+    deletedAt: null,
+    droppedAt: null,
+    label: label === null ? null : { ...plain, title, ...label },
+    ...more,
+  };
 }
 const titles = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
 const rows = [
-  row("garden alone", { openers: ["garden"], tags: ["home"] }, { updatedAt: "2026-11-03T00:00:00.000Z", sealedSize: 9 }),
-  row("both images", { openers: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" }, { updatedAt: "2026-11-05T00:00:00.000Z", sealedSize: 5 }),
-  row("sea alone", { openers: ["sea"], contentKind: "seed" }, { favorite: true, updatedAt: "2026-11-04T00:00:00.000Z", sealedSize: 7 }),
+  row(
+    "garden alone",
+    { openers: ["garden"], tags: ["home"] },
+    { updatedAt: "2026-11-03T00:00:00.000Z", sealedSize: 9 },
+  ),
+  row(
+    "both images",
+    { openers: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" },
+    { updatedAt: "2026-11-05T00:00:00.000Z", sealedSize: 5 },
+  ),
+  row(
+    "sea alone",
+    { openers: ["sea"], contentKind: "seed" },
+    { favorite: true, updatedAt: "2026-11-04T00:00:00.000Z", sealedSize: 7 },
+  ),
   row("locked", null, { favorite: true, updatedAt: "2026-11-01T00:00:00.000Z", sealedSize: 8 }),
 ];
 
@@ -33,7 +66,9 @@ describe("filterRows", () => {
 describe("countFilters", () => {
   it("counts each tag, and no order", () => {
     expect(countFilters({ ...defaultView, sort: "title" })).toBe(0);
-    expect(countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, shared: true, image: "sea", sort: "newest" })).toBe(6);
+    expect(
+      countFilters({ kind: "seed", tags: ["a", "b"], favorite: true, shared: true, image: "sea", sort: "newest" }),
+    ).toBe(6);
   });
 });
 
@@ -54,7 +89,12 @@ describe("sortRows", () => {
 });
 
 describe("searchRows", () => {
-  const rows = [row("Cartera fría", { tags: ["familia", "semilla"] }), row("House keys", { tags: ["home"] }), row("Scan", { name: "pasaporte.pdf" }), row("x", null)];
+  const rows = [
+    row("Cartera fría", { tags: ["familia", "semilla"] }),
+    row("House keys", { tags: ["home"] }),
+    row("Scan", { name: "pasaporte.pdf" }),
+    row("x", null),
+  ];
   const found = (typed: string) => searchRows(rows, typed).map((each) => each.secretId);
 
   it("gives everything for nothing", () => {
@@ -75,7 +115,9 @@ describe("searchRows", () => {
   });
 
   it("finds one row of 10,000", () => {
-    const many = Array.from({ length: 10_000 }, (_, index) => row(`Secret number ${String(index)}`, { tags: ["one", "two"] }));
+    const many = Array.from({ length: 10_000 }, (_, index) =>
+      row(`Secret number ${String(index)}`, { tags: ["one", "two"] }),
+    );
     expect(searchRows(many, "number 9999")).toHaveLength(1);
   });
 });

@@ -1,4 +1,10 @@
-import { usePortal, type ContentKind, type Language, type SecretLabel, type SecretRow } from "@relicario/shared/contract";
+import {
+  usePortal,
+  type ContentKind,
+  type Language,
+  type SecretLabel,
+  type SecretRow,
+} from "@relicario/shared/contract";
 import { useEffect, useMemo } from "react";
 
 import { tagsOf } from "../data/secrets.ts";
@@ -22,10 +28,23 @@ export interface ListView {
   readonly sort: Sort;
 }
 
-export const defaultView: ListView = Object.freeze({ kind: "all", tags: [], favorite: false, shared: false, image: null, sort: "newest" });
+export const defaultView: ListView = Object.freeze({
+  kind: "all",
+  tags: [],
+  favorite: false,
+  shared: false,
+  image: null,
+  sort: "newest",
+});
 
 /** Sorts, then filters, then searches, so that a key stroke repeats the last step only. */
-export function useVisibleRows(rows: readonly SecretRow[], folder: Folder, view: ListView, searchText: string, sharedIds: ReadonlySet<string>) {
+export function useVisibleRows(
+  rows: readonly SecretRow[],
+  folder: Folder,
+  view: ListView,
+  searchText: string,
+  sharedIds: ReadonlySet<string>,
+) {
   const { language } = usePortal();
   useEffect(() => {
     prepareSearch(rows);
@@ -42,16 +61,32 @@ export function useVisibleRows(rows: readonly SecretRow[], folder: Folder, view:
 
 /** Each tag counts as one filter; the sort order does not count. */
 export function countFilters(view: ListView): number {
-  return (view.kind === "all" ? 0 : 1) + view.tags.length + (view.favorite ? 1 : 0) + (view.shared ? 1 : 0) + (view.image === null ? 0 : 1);
+  return (
+    (view.kind === "all" ? 0 : 1) +
+    view.tags.length +
+    (view.favorite ? 1 : 0) +
+    (view.shared ? 1 : 0) +
+    (view.image === null ? 0 : 1)
+  );
 }
 
-/** A locked row has no label, so it passes only when no filter but `favorite` and `shared` is set. */
-export function filterRows(rows: readonly SecretRow[], { kind, tags, favorite, shared, image }: ListView, sharedIds: ReadonlySet<string>): readonly SecretRow[] {
+/**
+ * A locked row has no label, so it passes only when no filter but `favorite` and `shared` is set.
+ */
+export function filterRows(
+  rows: readonly SecretRow[],
+  { kind, tags, favorite, shared, image }: ListView,
+  sharedIds: ReadonlySet<string>,
+): readonly SecretRow[] {
   if (kind === "all" && tags.length === 0 && !favorite && !shared && image === null) return rows;
   return rows.filter(({ secretId, favorite: starred, label }) => {
     if ((favorite && !starred) || (shared && !sharedIds.has(secretId))) return false;
     if (label === null) return kind === "all" && tags.length === 0 && image === null;
-    return (kind === "all" || label.contentKind === kind) && tags.every((tag) => label.tags.includes(tag)) && (image === null || label.openers.includes(image));
+    return (
+      (kind === "all" || label.contentKind === kind) &&
+      tags.every((tag) => label.tags.includes(tag)) &&
+      (image === null || label.openers.includes(image))
+    );
   });
 }
 
@@ -69,9 +104,14 @@ function newestFirst(a: SecretRow, b: SecretRow): number {
   return a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0;
 }
 
-/** Rows whose title, file name and tags contain every word of the search text, ignoring case and accents. Locked rows never match. */
+/**
+ * Rows whose title, file name and tags contain every word of the search text, ignoring case and
+ * accents. Locked rows never match.
+ */
 export function searchRows(rows: readonly SecretRow[], searchText: string): readonly SecretRow[] {
-  const words = fold(searchText).split(/\s+/).filter((word) => word !== "");
+  const words = fold(searchText)
+    .split(/\s+/)
+    .filter((word) => word !== "");
   if (words.length === 0) return rows;
   return rows.filter(({ label }) => {
     if (label === null) return false;
@@ -80,7 +120,10 @@ export function searchRows(rows: readonly SecretRow[], searchText: string): read
   });
 }
 
-/** Weak keys: the folded plaintext is collected together with the label when the cache is cleared on lock. */
+/**
+ * Weak keys: the folded plaintext is collected together with the label when the cache is cleared on
+ * lock.
+ */
 const haystacks = new WeakMap<SecretLabel, string>();
 
 function haystackOf(label: SecretLabel): string {

@@ -7,8 +7,8 @@ import { useTranslation } from "react-i18next";
 import type { ReadFailure } from "../data/secrets.ts";
 
 /**
- * Shows why reading failed, with a retry. For `older_state` it also offers to accept that state, for a record of
- * this device that cannot be read to set it aside, both after a confirmation.
+ * Shows why reading failed, with a retry. For `older_state` it also offers to accept that state,
+ * for a record of this device that cannot be read to set it aside, both after a confirmation.
  */
 export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure | null }) {
   const { t } = useTranslation("beta-home");
@@ -17,7 +17,12 @@ export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure |
   if (failure === null) return null;
   const { error, vault, retry } = failure;
   const choose = async (question: "older" | "unreadable", act: () => Promise<void>) => {
-    const sure = await confirm({ title: t(`${question}.confirm_title`), description: t(`${question}.confirm_body`), confirmLabel: t(`${question}.confirm_action`), alert: true });
+    const sure = await confirm({
+      title: t(`${question}.confirm_title`),
+      description: t(`${question}.confirm_body`),
+      confirmLabel: t(`${question}.confirm_action`),
+      alert: true,
+    });
     if (!sure) return;
     setChoiceError(null);
     try {

@@ -4,13 +4,18 @@ import { Button, ButtonLink, ErrorNotice, Notice, useVault, useVaultState } from
 import { queryOptions, skipToken, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-/** How things stand with starting the account anew. A failure is not shown: `/start-anew` says it. */
+/**
+ * How things stand with starting the account anew. A failure is not shown: `/start-anew` says it.
+ */
 export const startAnewQuery = (vault: Vault | null, userId: string) =>
-  queryOptions({ queryKey: ["secrets-home", "start-anew", userId], queryFn: vault === null ? skipToken : ({ signal }) => vault.startAnew.status({ signal }) });
+  queryOptions({
+    queryKey: ["secrets-home", "start-anew", userId],
+    queryFn: vault === null ? skipToken : ({ signal }) => vault.startAnew.status({ signal }),
+  });
 
 /**
- * On every device of the account, locked or not: somebody asked to start it anew, with the way to object. A device that has not the
- * new keys says once it was done.
+ * On every device of the account, locked or not: somebody asked to start it anew, with the way to
+ * object. A device that has not the new keys says once it was done.
  */
 export function StartAnewNotice() {
   const { t } = useTranslation("beta-home");
@@ -49,7 +54,14 @@ export function StartAnewNotice() {
         title={t(`start_anew.${data.state}_title`)}
         actions={
           <>
-            <Button tone="danger" size="small" pending={objecting.isPending} onClick={() => { objecting.mutate(access.vault); }}>
+            <Button
+              tone="danger"
+              size="small"
+              pending={objecting.isPending}
+              onClick={() => {
+                objecting.mutate(access.vault);
+              }}
+            >
               {t("start_anew.object_action")}
             </Button>
             {more}

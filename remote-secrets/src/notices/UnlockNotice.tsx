@@ -9,11 +9,17 @@ interface UnlockNoticeProps {
   readonly vault: Vault;
   /** Path to return to after unlocking. */
   readonly returnTo: string;
-  /** Selects the explanation: labels are sealed while locked (`read`), a new secret is sealed to the account's keys (`add`), an edit starts from the current values (`edit`). */
+  /**
+   * Selects the explanation: labels are sealed while locked (`read`), a new secret is sealed to the
+   * account's keys (`add`), an edit starts from the current values (`edit`).
+   */
   readonly reason?: "read" | "add" | "edit";
 }
 
-/** Offers to unlock the vault: with a picture, or by a fresh sign-in on a device that the person calls their own. */
+/**
+ * Offers to unlock the vault: with a picture, or by a fresh sign-in on a device that the person
+ * calls their own.
+ */
 export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeProps) {
   const { t } = useTranslation("beta-home");
   const { pending, failure, unlock } = useFreshSignIn(vault);
@@ -23,7 +29,10 @@ export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeP
         title={t("unlock.title")}
         actions={
           <>
-            <ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then: returnTo }).toString()}`} icon={<LockOpen aria-hidden />}>
+            <ButtonLink
+              to={`/provide-image-recovery?${new URLSearchParams({ then: returnTo }).toString()}`}
+              icon={<LockOpen aria-hidden />}
+            >
               {t("unlock.picture_action")}
             </ButtonLink>
             <Button tone="quiet" pending={pending} onClick={unlock}>
@@ -34,12 +43,21 @@ export function UnlockNotice({ vault, returnTo, reason = "read" }: UnlockNoticeP
       >
         {t(`unlock.${reason}_body`)}
       </Notice>
-      {failure?.code === "opener_needed" ? <Notice role="alert" tone="warn">{t("unlock.shared_body")}</Notice> : <ErrorNotice error={failure} />}
+      {failure?.code === "opener_needed" ? (
+        <Notice role="alert" tone="warn">
+          {t("unlock.shared_body")}
+        </Notice>
+      ) : (
+        <ErrorNotice error={failure} />
+      )}
     </Stack>
   );
 }
 
-/** Signs in again in a popup. Must be called in the click handler itself, or browsers block the popup. */
+/**
+ * Signs in again in a popup. Must be called in the click handler itself, or browsers block the
+ * popup.
+ */
 function useFreshSignIn(vault: Vault) {
   const [pending, setPending] = useState(false);
   const [failure, setFailure] = useState<PortalError | null>(null);

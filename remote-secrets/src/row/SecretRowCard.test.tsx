@@ -17,11 +17,26 @@ const row: SecretRow = {
   updatedAt: "2026-11-01T00:00:00.000Z",
   deletedAt: null,
   droppedAt: null,
-  label: { title: "Letter", tags: ["old"], contentKind: "text", name: "secret.txt", size: 12, openers: [], rehearsedAt: null, kits: [] },
+  label: {
+    title: "Letter",
+    tags: ["old"],
+    contentKind: "text",
+    name: "secret.txt",
+    size: 12,
+    openers: [],
+    rehearsedAt: null,
+    kits: [],
+  },
 };
 
 async function draw(change: Partial<SecretRow>, canPurge = true, shared = false) {
-  const actions = { favorite: jest.fn(), trash: jest.fn(), restore: jest.fn(), purge: canPurge ? jest.fn() : null, select: jest.fn() } satisfies RowActions;
+  const actions = {
+    favorite: jest.fn(),
+    trash: jest.fn(),
+    restore: jest.fn(),
+    purge: canPurge ? jest.fn() : null,
+    select: jest.fn(),
+  } satisfies RowActions;
   const app = await renderApp(
     <main>
       <h1>List</h1>

@@ -2,7 +2,19 @@ import { trashDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
 import { formatsOf } from "@relicario/shared/i18n";
 import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
-import { FileText, History, KeyRound, Lock, NotepadText, Pencil, RotateCcw, Share2, Star, Trash2, type LucideIcon } from "lucide-react";
+import {
+  FileText,
+  History,
+  KeyRound,
+  Lock,
+  NotepadText,
+  Pencil,
+  RotateCcw,
+  Share2,
+  Star,
+  Trash2,
+  type LucideIcon,
+} from "lucide-react";
 import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -10,7 +22,10 @@ import { css, styled } from "styled-components";
 
 import { useChangeListMemory } from "../data/list-memory.ts";
 
-/** Handlers for a row. One stable object for all rows of a list, so that memoised rows do not re-render. */
+/**
+ * Handlers for a row. One stable object for all rows of a list, so that memoised rows do not
+ * re-render.
+ */
 export interface RowActions {
   readonly favorite: (row: SecretRow, favorite: boolean) => void;
   readonly trash: (row: SecretRow) => void;
@@ -40,7 +55,8 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
   const { label } = row;
   const formats = formatsOf(language);
   const day = formats.date(row.updatedAt);
-  const name = label === null ? t("row.locked_title", { day }) : label.title === "" ? t("row.untitled_title") : label.title;
+  const name =
+    label === null ? t("row.locked_title", { day }) : label.title === "" ? t("row.untitled_title") : label.title;
   const recoverPath = `/provide-image-recovery?${new URLSearchParams({ secret: row.secretId }).toString()}`;
   const Icon = label === null ? Lock : kindIcons[label.contentKind];
   const trashed = row.deletedAt !== null;
@@ -50,22 +66,71 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
     navigate(path);
   };
 
-  const restore: MenuItem = { key: "restore", label: t("row.restore_action"), icon: <RotateCcw aria-hidden />, onSelect: () => actions.restore(row) };
+  const restore: MenuItem = {
+    key: "restore",
+    label: t("row.restore_action"),
+    icon: <RotateCcw aria-hidden />,
+    onSelect: () => actions.restore(row),
+  };
   const items: MenuItem[] = trashed
-    ? dropped ? [] : [restore]
+    ? dropped
+      ? []
+      : [restore]
     : [
-        { key: "recover", label: t("row.recover_action"), icon: <KeyRound aria-hidden />, onSelect: () => go(recoverPath) },
-        { key: "share", label: t("row.share_action"), icon: <Share2 aria-hidden />, onSelect: () => go(`/share/${row.secretId}`) },
-        { key: "edit", label: t("row.edit_action"), icon: <Pencil aria-hidden />, onSelect: () => go(`/edit-secret/${row.secretId}`) },
-        { key: "history", label: t("row.history_action"), icon: <History aria-hidden />, onSelect: () => go(`/secret-history/${row.secretId}`) },
-        { key: "favorite", label: t(row.favorite ? "row.unstar_action" : "row.star_action"), icon: <Star aria-hidden />, onSelect: () => actions.favorite(row, !row.favorite) },
-        { key: "trash", label: t("row.trash_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => actions.trash(row) },
+        {
+          key: "recover",
+          label: t("row.recover_action"),
+          icon: <KeyRound aria-hidden />,
+          onSelect: () => go(recoverPath),
+        },
+        {
+          key: "share",
+          label: t("row.share_action"),
+          icon: <Share2 aria-hidden />,
+          onSelect: () => go(`/share/${row.secretId}`),
+        },
+        {
+          key: "edit",
+          label: t("row.edit_action"),
+          icon: <Pencil aria-hidden />,
+          onSelect: () => go(`/edit-secret/${row.secretId}`),
+        },
+        {
+          key: "history",
+          label: t("row.history_action"),
+          icon: <History aria-hidden />,
+          onSelect: () => go(`/secret-history/${row.secretId}`),
+        },
+        {
+          key: "favorite",
+          label: t(row.favorite ? "row.unstar_action" : "row.star_action"),
+          icon: <Star aria-hidden />,
+          onSelect: () => actions.favorite(row, !row.favorite),
+        },
+        {
+          key: "trash",
+          label: t("row.trash_action"),
+          icon: <Trash2 aria-hidden />,
+          tone: "danger",
+          onSelect: () => actions.trash(row),
+        },
       ];
   const { purge } = actions;
-  if (trashed && purge !== null) items.push({ key: "purge", label: t("row.purge_action"), icon: <Trash2 aria-hidden />, tone: "danger", onSelect: () => purge(row) });
+  if (trashed && purge !== null)
+    items.push({
+      key: "purge",
+      label: t("row.purge_action"),
+      icon: <Trash2 aria-hidden />,
+      tone: "danger",
+      onSelect: () => purge(row),
+    });
 
   return (
-    <Row data-state={label === null ? "locked" : "open"} data-selected={selected === true} data-selecting={selected !== null}>
+    <Row
+      data-state={label === null ? "locked" : "open"}
+      data-selected={selected === true}
+      data-selecting={selected !== null}
+    >
       {selected === null ? (
         <Kind aria-hidden>
           <Icon />
@@ -96,8 +161,14 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
           <Name>{name}</Name>
         )}
         <Facts>
-          <span>{label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}</span>
-          {row.deletedAt === null ? label !== null && <span>{day}</span> : <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>}
+          <span>
+            {label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}
+          </span>
+          {row.deletedAt === null ? (
+            label !== null && <span>{day}</span>
+          ) : (
+            <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>
+          )}
           {shared && (
             <Shared>
               <Share2 aria-hidden size={14} />
@@ -149,22 +220,39 @@ const Row = styled.div`
   border-radius: ${s("radius")};
   background: ${s("surface")};
   box-shadow: ${s("shadow")};
-  &:hover { border-color: ${s("borderStrong")}; }
-  &[data-selected="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
-  & > button { position: relative; z-index: 1; }
+  &:hover {
+    border-color: ${s("borderStrong")};
+  }
+  &[data-selected="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+  }
+  & > button {
+    position: relative;
+    z-index: 1;
+  }
   ${media.mobile} {
     gap: ${space(2)};
     padding-left: ${space(3)};
     padding-right: ${space(1)};
-    & > button + button { margin-left: -${space(2)}; }
+    & > button + button {
+      margin-left: -${space(2)};
+    }
     /* The buttons are beside the name; the facts below it take the whole width. */
     &[data-selecting="false"] {
       display: grid;
       grid-template-columns: auto minmax(0, 1fr) auto auto;
       row-gap: 0;
-      & > div { display: contents; }
-      & > button { grid-area: 1 / 3; margin-block: -${space(1.5)}; }
-      & > button:last-child { grid-column: 4; }
+      & > div {
+        display: contents;
+      }
+      & > button {
+        grid-area: 1 / 3;
+        margin-block: -${space(1.5)};
+      }
+      & > button:last-child {
+        grid-column: 4;
+      }
     }
   }
 `;
@@ -179,8 +267,14 @@ const Kind = styled.span`
   border-radius: ${s("radiusSmall")};
   background: ${s("accentSoft")};
   color: ${s("accentText")};
-  & > svg { width: 20px; height: 20px; }
-  [data-state="locked"] > & { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; }
+  & > svg {
+    width: 20px;
+    height: 20px;
+  }
+  [data-state="locked"] > & {
+    background: ${s("surfaceSunken")};
+    color: ${s("textMuted")};
+  }
 `;
 
 /** The pseudo-element makes the whole row the target of the checkbox. */
@@ -191,8 +285,21 @@ const Tick = styled.label`
   width: 40px;
   height: 40px;
   cursor: pointer;
-  & > input { position: relative; z-index: 1; width: 22px; height: 22px; margin: 0; accent-color: ${s("accent")}; cursor: pointer; }
-  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
+  & > input {
+    position: relative;
+    z-index: 1;
+    width: 22px;
+    height: 22px;
+    margin: 0;
+    accent-color: ${s("accent")};
+    cursor: pointer;
+  }
+  &::after {
+    content: "";
+    position: absolute;
+    inset: 0;
+    border-radius: ${s("radius")};
+  }
 `;
 
 const Text = styled.div`
@@ -205,7 +312,9 @@ const nameLook = css`
   display: -webkit-box;
   -webkit-box-orient: vertical;
   -webkit-line-clamp: 2;
-  ${media.mobile} { -webkit-line-clamp: 3; }
+  ${media.mobile} {
+    -webkit-line-clamp: 3;
+  }
   overflow: hidden;
   overflow-wrap: anywhere;
   color: ${s("text")};
@@ -221,9 +330,19 @@ const Name = styled.span`
 const NameLink = styled(Link)`
   ${nameLook}
   text-decoration: none;
-  &::after { content: ""; position: absolute; inset: 0; border-radius: ${s("radius")}; }
-  &:focus-visible { outline: none; }
-  &:focus-visible::after { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
+  &::after {
+    content: "";
+    position: absolute;
+    inset: 0;
+    border-radius: ${s("radius")};
+  }
+  &:focus-visible {
+    outline: none;
+  }
+  &:focus-visible::after {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 2px;
+  }
 `;
 
 const Facts = styled.div`
@@ -265,6 +384,10 @@ const Tags = styled.ul`
 `;
 
 const StarButton = styled(IconButton)`
-  &[aria-pressed="true"] { color: ${s("star")}; }
-  &[aria-pressed="true"] > svg { fill: currentColor; }
+  &[aria-pressed="true"] {
+    color: ${s("star")};
+  }
+  &[aria-pressed="true"] > svg {
+    fill: currentColor;
+  }
 `;

@@ -21,8 +21,15 @@ export interface ListActions {
 
 const idsOf = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
-/** Actions on one row or several, with confirmation and notices. Errors are not thrown: the list shows `error`. */
-export function useRowActions(vault: Vault, onSelect: RowActions["select"], requestPurge: ((rows: readonly SecretRow[]) => void) | null): ListActions {
+/**
+ * Actions on one row or several, with confirmation and notices. Errors are not thrown: the list
+ * shows `error`.
+ */
+export function useRowActions(
+  vault: Vault,
+  onSelect: RowActions["select"],
+  requestPurge: ((rows: readonly SecretRow[]) => void) | null,
+): ListActions {
   const { t } = useTranslation("beta-home");
   const { confirm, notify } = usePortal();
   const favorite = useSetFavorite(vault);
@@ -80,7 +87,12 @@ export function useRowActions(vault: Vault, onSelect: RowActions["select"], requ
     }),
     [canPurge],
   );
-  return { ...actions, forRow, pending: all.some(({ isPending }) => isPending), error: all.find(({ error }) => error !== null)?.error ?? null };
+  return {
+    ...actions,
+    forRow,
+    pending: all.some(({ isPending }) => isPending),
+    error: all.find(({ error }) => error !== null)?.error ?? null,
+  };
 }
 
 async function succeeds(work: Promise<unknown>): Promise<boolean> {

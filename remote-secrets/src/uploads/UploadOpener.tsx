@@ -20,10 +20,12 @@ interface UploadOpenerProps {
 }
 
 /**
- * Asks for the picture without which an upload is not published. Nothing is unlocked for it: there may be no account yet.
+ * Asks for the picture without which an upload is not published. Nothing is unlocked for it: there
+ * may be no account yet.
  *
- * After `opener_needed` the picture can become an opener, so it is chosen: judged, and a passphrase is typed twice. One that is only
- * shown would begin an account under a passphrase that was mistyped. After `show_opener_first` none but an opener in use will do.
+ * After `opener_needed` the picture can become an opener, so it is chosen: judged, and a passphrase
+ * is typed twice. One that is only shown would begin an account under a passphrase that was
+ * mistyped. After `show_opener_first` none but an opener in use will do.
  */
 export function UploadOpener({ vault, status, title, reason, busy, onShown }: UploadOpenerProps) {
   const { t } = useTranslation("file-upload");
@@ -37,17 +39,30 @@ export function UploadOpener({ vault, status, title, reason, busy, onShown }: Up
   }, []);
   const handleShow = () => {
     setMissing(shown === null);
-    if (shown !== null) onShown({ kind: "picture", shown, name: t("waiting.opener_name_body", { number: images.length + 1 }) });
+    if (shown !== null)
+      onShown({ kind: "picture", shown, name: t("waiting.opener_name_body", { number: images.length + 1 }) });
   };
   return (
     <Stack $gap={4} role="group" aria-label={t("waiting.opener_aria", { title })}>
       <p ref={body} tabIndex={-1}>
         {t(`waiting.${reason}_body`)}
       </p>
-      <vault.PictureField key={reason} purpose={reason === "opener_needed" ? "choose" : "show"} pictureOnly value={shown} disabled={busy} onChange={setShown} />
+      <vault.PictureField
+        key={reason}
+        purpose={reason === "opener_needed" ? "choose" : "show"}
+        pictureOnly
+        value={shown}
+        disabled={busy}
+        onChange={setShown}
+      />
       {missing && shown === null && <FieldError>{t("waiting.opener_missing_error")}</FieldError>}
       <SpacedRow>
-        <Button size="small" pending={busy} aria-label={t("waiting.named_aria", { action: t("waiting.opener_action"), title })} onClick={handleShow}>
+        <Button
+          size="small"
+          pending={busy}
+          aria-label={t("waiting.named_aria", { action: t("waiting.opener_action"), title })}
+          onClick={handleShow}
+        >
           {t("waiting.opener_action")}
         </Button>
       </SpacedRow>

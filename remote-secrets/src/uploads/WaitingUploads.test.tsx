@@ -1,13 +1,24 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, renderApp, type FakeUpload, type FakeVaultSettings, shownImage } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  renderApp,
+  type FakeUpload,
+  type FakeVaultSettings,
+  shownImage,
+} from "@relicario/shared/testing";
 import { WaitingUploads } from "./WaitingUploads.tsx";
 
 const film: FakeUpload = { title: "Film", content: "frames of a film", sent: 6 };
 const chosenAgain = (text: string) => new File([text], "film.mp4", { type: "video/mp4" });
 
-async function draw(uploads: readonly FakeUpload[] = [film], more: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
+async function draw(
+  uploads: readonly FakeUpload[] = [film],
+  more: FakeVaultSettings = {},
+  settings: Parameters<typeof renderApp>[1] = {},
+) {
   const vault = createFakeVault({ images: [{ name: "Lake", picture: "lake" }], uploads, ...more });
   const app = await renderApp(
     <main>
@@ -53,18 +64,24 @@ describe("WaitingUploads", () => {
     });
   });
 
-  it.each(["file_changed", "upload_dropped"] as const)("offers to send it again from the start after %s, and does so with the file chosen then", async (code) => {
-    const { vault, record } = await draw([{ ...film, needsFile: false }]);
-    vault.failWith("resumeUpload", code);
-    await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
-    expect(await screen.findByRole("button", { name: "Send it again from the start: Film" })).toBeVisible();
-    await expectAccessible();
-    await userEvent.upload(screen.getByLabelText("The file of Film, to send it again from the start"), chosenAgain("another film"));
-    await waitFor(() => {
-      expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
-    });
-    expect([vault.calls.filter((call) => call === "restartUpload").length, await vault.uploads()]).toEqual([1, []]);
-  });
+  it.each(["file_changed", "upload_dropped"] as const)(
+    "offers to send it again from the start after %s, and does so with the file chosen then",
+    async (code) => {
+      const { vault, record } = await draw([{ ...film, needsFile: false }]);
+      vault.failWith("resumeUpload", code);
+      await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+      expect(await screen.findByRole("button", { name: "Send it again from the start: Film" })).toBeVisible();
+      await expectAccessible();
+      await userEvent.upload(
+        screen.getByLabelText("The file of Film, to send it again from the start"),
+        chosenAgain("another film"),
+      );
+      await waitFor(() => {
+        expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Your file is protected." });
+      });
+      expect([vault.calls.filter((call) => call === "restartUpload").length, await vault.uploads()]).toEqual([1, []]);
+    },
+  );
 
   describe.each(["opener_needed", "show_opener_first"] as const)("after %s", (code) => {
     /** A new picture will do only where an opener was shown before. */
@@ -108,7 +125,10 @@ describe("WaitingUploads", () => {
     });
 
     it("keeps the picture when it does not do yet, and takes it with its passphrase then", async () => {
-      const { vault, group } = await asked({ ...film, needsFile: false }, code === "opener_needed" ? {} : { images: [{ name: "Lake", picture: "lake", passphrase: "quiet" }] });
+      const { vault, group } = await asked(
+        { ...film, needsFile: false },
+        code === "opener_needed" ? {} : { images: [{ name: "Lake", picture: "lake", passphrase: "quiet" }] },
+      );
       vault.failWith("resumeUpload", "picture_needs_passphrase");
       await userEvent.upload(within(group).getByLabelText("Choose a picture"), chosenAgain(given));
       await giveOn();
@@ -121,7 +141,10 @@ describe("WaitingUploads", () => {
       await waitFor(async () => {
         expect(await vault.uploads()).toEqual([]);
       });
-      expect(vault.resumedWith.map(({ picture, passphrase }) => [picture, passphrase])).toEqual([[given, null], [given, "quiet"]]);
+      expect(vault.resumedWith.map(({ picture, passphrase }) => [picture, passphrase])).toEqual([
+        [given, null],
+        [given, "quiet"],
+      ]);
     });
 
     it("gives it on with the file, where that has to be chosen again", async () => {
@@ -141,7 +164,11 @@ describe("WaitingUploads", () => {
   });
 
   it("begins the account with the picture of an upload, where there is none yet", async () => {
-    const { vault } = await draw([{ ...film, state: "sealed", sent: 16, needsFile: false }], { images: [] }, { language: "es" });
+    const { vault } = await draw(
+      [{ ...film, state: "sealed", sent: 16, needsFile: false }],
+      { images: [] },
+      { language: "es" },
+    );
     expect(vault.getState().status).toBe("empty");
     await userEvent.click(await screen.findByRole("button", { name: /^Publicar/ }));
     await userEvent.upload(await screen.findByLabelText("Choose a picture"), chosenAgain("lake"));
@@ -149,7 +176,10 @@ describe("WaitingUploads", () => {
     await waitFor(() => {
       expect(vault.getState().status).toBe("unlocked");
     });
-    expect([await vault.uploads(), vault.resumedWith]).toEqual([[], [{ name: "Imagen 1", picture: "lake", passphrase: null }]]);
+    expect([await vault.uploads(), vault.resumedWith]).toEqual([
+      [],
+      [{ name: "Imagen 1", picture: "lake", passphrase: null }],
+    ]);
   });
 
   it("goes on without a file where none is needed", async () => {
@@ -174,9 +204,16 @@ describe("WaitingUploads", () => {
 
   describe("says when a waiting upload ends", () => {
     const now = new Date(2026, 10, 21, 18, 0).getTime(); // in the time of the person's place
-    const until = (...time: [day: number, hour: number, minute: number]) => ({ ...film, needsFile: false, expiresAt: new Date(2026, 10, ...time).toISOString() });
+    const until = (...time: [day: number, hour: number, minute: number]) => ({
+      ...film,
+      needsFile: false,
+      expiresAt: new Date(2026, 10, ...time).toISOString(),
+    });
 
-    const notices = () => screen.queryAllByRole("status").flatMap((status) => (status.dataset["tone"] === "warn" ? [status.textContent] : []));
+    const notices = () =>
+      screen
+        .queryAllByRole("status")
+        .flatMap((status) => (status.dataset["tone"] === "warn" ? [status.textContent] : []));
 
     beforeEach(() => {
       jest.spyOn(Date, "now").mockReturnValue(now);
@@ -205,7 +242,14 @@ describe("WaitingUploads", () => {
     });
 
     it("in Spanish too, and not while it runs", async () => {
-      await draw([{ ...until(21, 19, 30), state: "sealed" }, { ...until(21, 19, 31), state: "running" }], { unlocked: false }, { language: "es" });
+      await draw(
+        [
+          { ...until(21, 19, 30), state: "sealed" },
+          { ...until(21, 19, 31), state: "running" },
+        ],
+        { unlocked: false },
+        { language: "es" },
+      );
       await screen.findAllByRole("heading", { level: 3 });
       expect(notices()).toEqual(["Desbloquea antes de las 19:30 de hoy, o habrá que enviarlo de nuevo."]);
     });

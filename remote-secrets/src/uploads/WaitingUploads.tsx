@@ -1,7 +1,27 @@
-import { usePortal, type ProtectRequest, type Vault, type VaultProgress, type VaultState, type WaitingUpload } from "@relicario/shared/contract";
+import {
+  usePortal,
+  type ProtectRequest,
+  type Vault,
+  type VaultProgress,
+  type VaultState,
+  type WaitingUpload,
+} from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Notice, Progress, s, SectionTitle, SmallText, space, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Notice,
+  Progress,
+  s,
+  SectionTitle,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+  visuallyHidden,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useRef, type Ref } from "react";
 import { useTranslation } from "react-i18next";
@@ -16,7 +36,9 @@ interface WaitingUploadsProps {
   readonly status: VaultState["status"];
 }
 
-/** Uploads of large files that are running or can be resumed. Renders nothing when there are none. */
+/**
+ * Uploads of large files that are running or can be resumed. Renders nothing when there are none.
+ */
 export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   const { t } = useTranslation("file-upload");
   const { user, notify } = usePortal();
@@ -34,7 +56,15 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload vault={vault} status={status} upload={upload} now={uploads.dataUpdatedAt} onResume={resume} onRestart={restart} onDiscard={discard} />
+              <OneUpload
+                vault={vault}
+                status={status}
+                upload={upload}
+                now={uploads.dataUpdatedAt}
+                onResume={resume}
+                onRestart={restart}
+                onDiscard={discard}
+              />
             </li>
           ))}
         </Uploads>
@@ -47,7 +77,11 @@ interface OneUploadProps extends WaitingUploadsProps {
   readonly upload: WaitingUpload;
   /** Milliseconds since 1970. */
   readonly now: number;
-  readonly onResume: (uploadId: string, file: Blob | null, protection: ProtectRequest["protection"] | null) => Promise<void>;
+  readonly onResume: (
+    uploadId: string,
+    file: Blob | null,
+    protection: ProtectRequest["protection"] | null,
+  ) => Promise<void>;
   readonly onRestart: (uploadId: string, file: Blob) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
@@ -69,14 +103,21 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
   const progress = step?.phase === "sending" ? step : { done: sent, total: size };
   const allSent = state === "sealed" || (progress.total > 0 && progress.done >= progress.total);
 
-  const action = t(state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action");
+  const action = t(
+    state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action",
+  );
   const handleResume = (shown: ProtectRequest["protection"] | null) => {
     protection.current = shown;
     if (needsFile) chooser.current?.click();
     else void onResume(uploadId, null, shown);
   };
   const handleDiscard = async () => {
-    const sure = await confirm({ title: t("waiting.discard_title"), description: t("waiting.discard_body"), confirmLabel: t("waiting.discard_action"), alert: true });
+    const sure = await confirm({
+      title: t("waiting.discard_title"),
+      description: t("waiting.discard_body"),
+      confirmLabel: t("waiting.discard_action"),
+      alert: true,
+    });
     if (sure) await onDiscard(uploadId);
   };
   return (
@@ -84,26 +125,52 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
       <div>
         <Title>{shownTitle}</Title>
         <SmallText>
-          {t(allSent ? "waiting.sealed_body" : running ? "waiting.running_body" : needsFile ? "waiting.file_body" : "waiting.stopped_body", {
-            name: name ?? t("waiting.unnamed_body"),
-            done: formats.size(sent),
-            size: formats.size(size),
-          })}
+          {t(
+            allSent
+              ? "waiting.sealed_body"
+              : running
+                ? "waiting.running_body"
+                : needsFile
+                  ? "waiting.file_body"
+                  : "waiting.stopped_body",
+            {
+              name: name ?? t("waiting.unnamed_body"),
+              done: formats.size(sent),
+              size: formats.size(size),
+            },
+          )}
         </SmallText>
       </div>
-      <Progress label={t(running ? "waiting.sending_status" : "waiting.sent_status")} done={progress.done} total={progress.total} />
+      <Progress
+        label={t(running ? "waiting.sending_status" : "waiting.sent_status")}
+        done={progress.done}
+        total={progress.total}
+      />
       <PictureProgress step={step} />
       {!running && <Ending upload={upload} locked={status === "locked"} now={now} />}
       {resuming?.status === "failed" && (
         <ErrorNotice error={resuming.error}>
           {isPortalError(resuming.error, "file_changed", "upload_dropped", "upload_incomplete") && (
-            <Button size="small" aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: shownTitle })} onClick={() => chooserAnew.current?.click()}>
+            <Button
+              size="small"
+              aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: shownTitle })}
+              onClick={() => chooserAnew.current?.click()}
+            >
               {t("waiting.restart_action")}
             </Button>
           )}
         </ErrorNotice>
       )}
-      {asked !== null && <UploadOpener vault={vault} status={status} title={shownTitle} reason={asked} busy={running} onShown={handleResume} />}
+      {asked !== null && (
+        <UploadOpener
+          vault={vault}
+          status={status}
+          title={shownTitle}
+          reason={asked}
+          busy={running}
+          onShown={handleResume}
+        />
+      )}
       <SpacedRow>
         {!running && asked === null && (
           <Button
@@ -116,12 +183,25 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
             {action}
           </Button>
         )}
-        <Button tone="quiet" size="small" aria-label={t("waiting.named_aria", { action: t("waiting.discard_action"), title: shownTitle })} onClick={() => void handleDiscard()}>
+        <Button
+          tone="quiet"
+          size="small"
+          aria-label={t("waiting.named_aria", { action: t("waiting.discard_action"), title: shownTitle })}
+          onClick={() => void handleDiscard()}
+        >
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
-      <FileChooser ref={chooser} label={t("waiting.file_aria", { title: shownTitle })} onChoose={(file) => void onResume(uploadId, file, protection.current)} />
-      <FileChooser ref={chooserAnew} label={t("waiting.restart_aria", { title: shownTitle })} onChoose={(file) => void onRestart(uploadId, file)} />
+      <FileChooser
+        ref={chooser}
+        label={t("waiting.file_aria", { title: shownTitle })}
+        onChoose={(file) => void onResume(uploadId, file, protection.current)}
+      />
+      <FileChooser
+        ref={chooserAnew}
+        label={t("waiting.restart_aria", { title: shownTitle })}
+        onChoose={(file) => void onRestart(uploadId, file)}
+      />
     </Stack>
   );
 }
@@ -159,8 +239,15 @@ function FileChooser({ ref, label, onChoose }: FileChooserProps) {
 /** So long before its end it is said more visibly. */
 const urgentMilliseconds = 3 * 3_600_000;
 
-/** Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its last part. */
-function Ending({ upload: { expiresAt, state }, locked, now }: Pick<OneUploadProps, "upload" | "now"> & { readonly locked: boolean }) {
+/**
+ * Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its
+ * last part.
+ */
+function Ending({
+  upload: { expiresAt, state },
+  locked,
+  now,
+}: Pick<OneUploadProps, "upload" | "now"> & { readonly locked: boolean }) {
   const { t } = useTranslation("file-upload");
   const { language } = usePortal();
   const act = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";
@@ -178,7 +265,10 @@ const Uploads = styled.ul`
   display: flex;
   flex-direction: column;
   gap: ${space(5)};
-  & > li + li { padding-top: ${space(5)}; border-top: 1px solid ${s("border")}; }
+  & > li + li {
+    padding-top: ${space(5)};
+    border-top: 1px solid ${s("border")};
+  }
 `;
 
 const Title = styled.h3`

@@ -1,4 +1,10 @@
-import { usePortal, type CallOptions, type ProtectRequest, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import {
+  usePortal,
+  type CallOptions,
+  type ProtectRequest,
+  type Vault,
+  type VaultProgress,
+} from "@relicario/shared/contract";
 import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
@@ -10,7 +16,10 @@ import { secretKeys } from "../data/keys.ts";
 /** Why an upload takes a picture before it can be published. */
 export type OpenerReason = "opener_needed" | "show_opener_first";
 
-/** An upload that was resumed in this tab. `asked` stays, whatever fails next, until it is published: a picture is tried more than once. */
+/**
+ * An upload that was resumed in this tab. `asked` stays, whatever fails next, until it is
+ * published: a picture is tried more than once.
+ */
 export type ResumeState = { readonly asked: OpenerReason | null } & (
   | { readonly status: "running"; readonly progress: VaultProgress | null }
   | { readonly status: "failed"; readonly error: PortalError }
@@ -25,7 +34,11 @@ function askedOf(uploadId: string): OpenerReason | null {
 
 function setFailed(uploadId: string, thrown: unknown): void {
   const error = toPortalError(thrown);
-  const asked = isPortalError(error, "opener_needed") ? "opener_needed" : isPortalError(error, "show_opener_first") ? "show_opener_first" : askedOf(uploadId);
+  const asked = isPortalError(error, "opener_needed")
+    ? "opener_needed"
+    : isPortalError(error, "show_opener_first")
+      ? "show_opener_first"
+      : askedOf(uploadId);
   setResumeState(uploadId, { status: "failed", error, asked });
 }
 
@@ -41,7 +54,10 @@ export function useResumeState(uploadId: string): ResumeState | undefined {
 export function useUploadActions(vault: Vault, onPublished: () => void) {
   const { user } = usePortal();
   const client = useQueryClient();
-  const refetch = useCallback(() => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }), [client, user.userId]);
+  const refetch = useCallback(
+    () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
+    [client, user.userId],
+  );
   const run = async (uploadId: string, send: (options: CallOptions) => Promise<unknown>): Promise<void> => {
     const asked = askedOf(uploadId);
     setResumeState(uploadId, { status: "running", progress: null, asked });
@@ -58,9 +74,16 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
     }
     await refetch();
   };
-  const resume = (uploadId: string, file: Blob | null, protection: ProtectRequest["protection"] | null): Promise<void> =>
-    run(uploadId, (options) => vault.resumeUpload(uploadId, file, protection === null ? options : { ...options, protection }));
-  const restart = (uploadId: string, file: Blob): Promise<void> => run(uploadId, (options) => vault.restartUpload(uploadId, file, options));
+  const resume = (
+    uploadId: string,
+    file: Blob | null,
+    protection: ProtectRequest["protection"] | null,
+  ): Promise<void> =>
+    run(uploadId, (options) =>
+      vault.resumeUpload(uploadId, file, protection === null ? options : { ...options, protection }),
+    );
+  const restart = (uploadId: string, file: Blob): Promise<void> =>
+    run(uploadId, (options) => vault.restartUpload(uploadId, file, options));
   const discard = async (uploadId: string): Promise<void> => {
     try {
       await vault.discardUpload(uploadId);

@@ -10,7 +10,10 @@ import { useAskDeletion } from "./deletion.ts";
 
 const losses = ["secrets", "shares", "openers", "name"] as const;
 
-/** Says what will be lost, offers the export, and asks for the user name: nobody deletes an account by one press too many. */
+/**
+ * Says what will be lost, offers the export, and asks for the user name: nobody deletes an account
+ * by one press too many.
+ */
 export function DeleteForm({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-delete");
   const ask = useAskDeletion();
@@ -23,7 +26,10 @@ export function DeleteForm({ me }: { readonly me: Me }) {
     setWrong(!isRight);
     if (isRight) ask.mutate();
   };
-  const counts: Partial<Record<(typeof losses)[number], number>> = { secrets: me.licence.secrets, shares: me.licence.shares };
+  const counts: Partial<Record<(typeof losses)[number], number>> = {
+    secrets: me.licence.secrets,
+    shares: me.licence.shares,
+  };
   return (
     <Stack $gap={6}>
       <Card aria-labelledby="losses">

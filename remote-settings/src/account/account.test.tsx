@@ -40,7 +40,9 @@ describe("deleting the account", () => {
   it("says what will be lost and offers the export first", async () => {
     const { http } = scene();
     await renderApp(<DeleteAccountPage />, { http });
-    expect(await screen.findByRole("region", { name: "What will be lost" })).toHaveTextContent(/All 2 secrets.*The link or person.*kits.*alba.*14 days/);
+    expect(await screen.findByRole("region", { name: "What will be lost" })).toHaveTextContent(
+      /All 2 secrets.*The link or person.*kits.*alba.*14 days/,
+    );
     expect(screen.getByRole("link", { name: "Export everything" })).toHaveAttribute("href", "/settings/data");
     await expectAccessible();
   });
@@ -66,7 +68,10 @@ describe("deleting the account", () => {
 
   it("asks for nothing when the window to sign in does not open", async () => {
     const { http, acts } = scene();
-    await renderApp(<DeleteAccountPage />, { http, signInAgain: () => Promise.reject(new PortalError("popup_blocked")) });
+    await renderApp(<DeleteAccountPage />, {
+      http,
+      signInAgain: () => Promise.reject(new PortalError("popup_blocked")),
+    });
     await confirmAs("alba");
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(acts).toEqual([]);

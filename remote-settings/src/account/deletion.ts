@@ -19,7 +19,10 @@ export function useRestore() {
   return useAccountCall(() => http.request("POST", "/user/me/restore", z.null()));
 }
 
-/** A call after which the account is read anew: also by the host, which says on every page that it is to be deleted. */
+/**
+ * A call after which the account is read anew: also by the host, which says on every page that it
+ * is to be deleted.
+ */
 function useAccountCall(mutationFn: () => Promise<unknown>) {
   const { user } = usePortal();
   const client = useQueryClient();

@@ -2,7 +2,19 @@ import { activityDays, activityTopics, type ActivityEntry, type ActivityTopic } 
 import { usePortal } from "@relicario/shared/contract";
 import { SelectField } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, EmptyState, ErrorNotice, Loading, Muted, s, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Muted,
+  s,
+  Skeleton,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useState } from "react";
@@ -12,12 +24,16 @@ import { styled } from "styled-components";
 import { activityQuery, byDay } from "./activity.ts";
 import { useInSight } from "./useInSight.ts";
 
-/** What happened in the account, in sentences, day by day. The next page comes when the end of the list is near, or by its button. */
+/**
+ * What happened in the account, in sentences, day by day. The next page comes when the end of the
+ * list is near, or by its button.
+ */
 export function ActivityList() {
   const { t } = useTranslation("settings-activity");
   const portal = usePortal();
   const [topic, setTopic] = useState<ActivityTopic | null>(null);
-  const { data, error, isError, isFetchingNextPage, isFetchNextPageError, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(activityQuery(portal, topic));
+  const { data, error, isError, isFetchingNextPage, isFetchNextPageError, hasNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery(activityQuery(portal, topic));
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
   const { date } = formatsOf(portal.language);
   const end = useInSight(hasNextPage && !isFetchingNextPage && !isFetchNextPageError, () => void fetchNextPage());
@@ -53,7 +69,9 @@ export function ActivityList() {
           </List>
         </section>
       ))}
-      {isError && <ErrorNotice error={error} onRetry={() => void (isFetchNextPageError ? fetchNextPage() : refetch())} />}
+      {isError && (
+        <ErrorNotice error={error} onRetry={() => void (isFetchNextPageError ? fetchNextPage() : refetch())} />
+      )}
       {hasNextPage && !isFetchNextPageError && (
         <SpacedRow ref={end}>
           <Button tone="quiet" pending={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -68,7 +86,11 @@ export function ActivityList() {
 function EntryRow({ entry: { at, kind, count, secret, device, address } }: { readonly entry: ActivityEntry }) {
   const { t } = useTranslation("settings-activity");
   const { time } = formatsOf(usePortal().language);
-  const details = [...(secret === null ? [] : [t("entry.secret_body", { id: secret })]), ...(device === null ? [] : [device]), ...(address === null ? [] : [address])];
+  const details = [
+    ...(secret === null ? [] : [t("entry.secret_body", { id: secret })]),
+    ...(device === null ? [] : [device]),
+    ...(address === null ? [] : [address]),
+  ];
   return (
     <Row>
       <time dateTime={at}>{time(at)}</time>
@@ -97,5 +119,8 @@ const Row = styled.li`
   padding: ${space(3)} 0;
   border-top: 1px solid ${s("border")};
   overflow-wrap: anywhere;
-  & > time { color: ${s("textMuted")}; font-variant-numeric: tabular-nums; }
+  & > time {
+    color: ${s("textMuted")};
+    font-variant-numeric: tabular-nums;
+  }
 `;

@@ -17,7 +17,10 @@ const entryOf = (number: number, entry: Partial<ActivityEntry> = {}): ActivityEn
   address: null,
   ...entry,
 });
-const pageOf = (entries: readonly ActivityEntry[], next_cursor: string | null = null): Activity => ({ entries: [...entries], next_cursor });
+const pageOf = (entries: readonly ActivityEntry[], next_cursor: string | null = null): Activity => ({
+  entries: [...entries],
+  next_cursor,
+});
 
 /** Tells whoever watches the end of the list that it is in sight. */
 let endInSight: () => void = () => undefined;
@@ -44,7 +47,9 @@ describe("the activity page", () => {
     await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => pageOf(entries) }) });
     const later = within(await screen.findByRole("region", { name: "21 Nov 2026" })).getAllByRole("listitem");
     const earlier = within(screen.getByRole("region", { name: "20 Nov 2026" })).getAllByRole("listitem");
-    expect(later.map(({ textContent }) => textContent)).toEqual([expect.stringContaining("3 secrets were removed for good.")]);
+    expect(later.map(({ textContent }) => textContent)).toEqual([
+      expect.stringContaining("3 secrets were removed for good."),
+    ]);
     expect(earlier.map(({ textContent }) => textContent)).toEqual([
       expect.stringMatching(/A secret was added\.Secret …0a1b2c3d$/),
       expect.stringMatching(/signed in\.Firefox, Linux · 192\.0\.2\.x$/),
@@ -54,14 +59,22 @@ describe("the activity page", () => {
 
   it.each(["en", "es"] as const)("has a sentence for everything that is noted, in %s", async (language) => {
     const entries = ActivityKind.options.map((kind, index) => entryOf(index, { kind }));
-    await renderApp(<ActivityPage />, { language, http: createFakeHttp({ "GET /user/activity": () => pageOf(entries) }) });
-    const sentences = within(await screen.findByRole("region")).getAllByRole("listitem").map(({ textContent }) => textContent);
+    await renderApp(<ActivityPage />, {
+      language,
+      http: createFakeHttp({ "GET /user/activity": () => pageOf(entries) }),
+    });
+    const sentences = within(await screen.findByRole("region"))
+      .getAllByRole("listitem")
+      .map(({ textContent }) => textContent);
     expect(new Set(sentences).size).toBe(entries.length);
     expect(Object.values(activityKinds).flat().toSorted()).toEqual(ActivityKind.options.toSorted());
   });
 
   it("shows one kind alone when it is asked to", async () => {
-    const http = createFakeHttp({ "GET /user/activity": ({ query }) => pageOf(query?.["topic"] === "sharing" ? [entryOf(1, { kind: "shared" })] : [entryOf(2)]) });
+    const http = createFakeHttp({
+      "GET /user/activity": ({ query }) =>
+        pageOf(query?.["topic"] === "sharing" ? [entryOf(1, { kind: "shared" })] : [entryOf(2)]),
+    });
     await renderApp(<ActivityPage />, { http });
     await userEvent.selectOptions(await screen.findByRole("combobox", { name: "Show" }), "Sharing and requests");
     expect(await screen.findByText("A secret was shared.")).toBeVisible();
@@ -85,7 +98,9 @@ describe("the activity page", () => {
     });
     await renderApp(<ActivityPage />, { http });
     await screen.findByRole("button", { name: "Show more" });
-    act(() => { endInSight(); });
+    act(() => {
+      endInSight();
+    });
     await waitFor(() => {
       expect(screen.getAllByText("A secret was shared.")).toHaveLength(2);
     });
@@ -98,7 +113,12 @@ describe("the activity page", () => {
   });
 
   it("keeps what it has when the next page fails, and tries again when it is told to", async () => {
-    const http = createFakeHttp({ "GET /user/activity": ({ query }) => (query?.["before"] === undefined ? pageOf([entryOf(2)], entryOf(2).id) : pageOf([entryOf(1, { kind: "shared" })])) });
+    const http = createFakeHttp({
+      "GET /user/activity": ({ query }) =>
+        query?.["before"] === undefined
+          ? pageOf([entryOf(2)], entryOf(2).id)
+          : pageOf([entryOf(1, { kind: "shared" })]),
+    });
     await renderApp(<ActivityPage />, { http });
     const more = await screen.findByRole("button", { name: "Show more" });
     http.failWith("forbidden");

@@ -7,7 +7,10 @@ export function activityQuery({ http, user }: Pick<Portal, "http" | "user">, top
   return infiniteQueryOptions({
     queryKey: ["user", "activity", user.userId, topic] as const,
     queryFn: ({ signal, pageParam }) =>
-      http.request("GET", "/user/activity", Activity, { signal, query: { topic: topic ?? undefined, before: pageParam ?? undefined } }),
+      http.request("GET", "/user/activity", Activity, {
+        signal,
+        query: { topic: topic ?? undefined, before: pageParam ?? undefined },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
     staleTime: 0,

@@ -41,7 +41,10 @@ export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[
   );
 }
 
-/** Exactly as much as the invoice says: the amount stays text, since a number in binary is not exact. */
+/**
+ * Exactly as much as the invoice says: the amount stays text, since a number in binary is not
+ * exact.
+ */
 function moneyOf(language: string, amount: string, currency: string): string {
   return new Intl.NumberFormat(language, { style: "currency", currency }).format(amount as Intl.StringNumericLiteral);
 }
@@ -59,7 +62,9 @@ const Row = styled.li`
   gap: ${space(1)} ${space(4)};
   padding: ${space(3)} 0;
   border-top: 1px solid ${s("border")};
-  &:first-child { border-top: 0; }
+  &:first-child {
+    border-top: 0;
+  }
 `;
 
 const Number = styled.span`

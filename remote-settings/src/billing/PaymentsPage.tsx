@@ -6,7 +6,10 @@ import { styled } from "styled-components";
 
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 
-/** Route `/settings/payments`: leads to the vendor's payment provider, as its signed deployment document names it. */
+/**
+ * Route `/settings/payments`: leads to the vendor's payment provider, as its signed deployment
+ * document names it.
+ */
 export default function PaymentsPage() {
   return (
     <SettingsFrame page="payments">
@@ -52,5 +55,7 @@ const Outside = styled.a`
   color: ${s("onAccent")};
   font-weight: 600;
   text-decoration: none;
-  &:hover { background: ${s("accentHover")}; }
+  &:hover {
+    background: ${s("accentHover")};
+  }
 `;

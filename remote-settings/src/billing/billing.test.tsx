@@ -9,8 +9,23 @@ import { draw, service } from "../testing/service-of-settings.ts";
 const features = { billing: true, payments: true };
 const use = { storage_quota: 10_000_000_000, storage_used: 2_500_000_000, secrets: 12, shares: 3 };
 const invoices = [
-  { id: "2", number: "2026-002", issued_at: "2026-10-01T12:00:00.000Z", amount: "1234.50", currency: "EUR", state: "open", href: "https://billing.example.org/2" },
-  { id: "1", number: "2026-001", issued_at: "2026-09-01T12:00:00.000Z", amount: "-12.10", currency: "EUR", state: "void" },
+  {
+    id: "2",
+    number: "2026-002",
+    issued_at: "2026-10-01T12:00:00.000Z",
+    amount: "1234.50",
+    currency: "EUR",
+    state: "open",
+    href: "https://billing.example.org/2",
+  },
+  {
+    id: "1",
+    number: "2026-001",
+    issued_at: "2026-09-01T12:00:00.000Z",
+    amount: "-12.10",
+    currency: "EUR",
+    state: "void",
+  },
 ];
 
 describe("billing", () => {
@@ -24,21 +39,28 @@ describe("billing", () => {
   it.each([
     ["en", "€1,234.50", "To be paid", "-€12.10"],
     ["es", "1234,50 €", "Pendiente de pago", "-12,10 €"],
-  ] as const)("lists invoices in %s, each with its sum and state, and leads to where the operator shows it", async (language, sum, state, credit) => {
-    const http = service();
-    http.answer("GET /user/billing", () => ({ plan: "family", use, invoices }));
-    await draw("/settings/billing", { features, http, language });
-    const rows = await screen.findAllByText(/^2026-00/);
-    expect(rows.map(({ textContent }) => textContent)).toEqual(["2026-002", "2026-001"]);
-    expect(screen.getByText(sum)).toBeVisible();
-    expect(screen.getByText(credit)).toBeVisible();
-    expect(screen.getByText(state)).toBeVisible();
-    expect(screen.getByText("family")).toBeVisible();
-    const link = screen.getByRole("link", { name: /2026-002/ });
-    expect([link.getAttribute("href"), link.getAttribute("rel"), link.getAttribute("target")]).toEqual(["https://billing.example.org/2", "noreferrer", "_blank"]);
-    expect(screen.queryByRole("link", { name: /2026-001/ })).not.toBeInTheDocument();
-    await expectAccessible();
-  });
+  ] as const)(
+    "lists invoices in %s, each with its sum and state, and leads to where the operator shows it",
+    async (language, sum, state, credit) => {
+      const http = service();
+      http.answer("GET /user/billing", () => ({ plan: "family", use, invoices }));
+      await draw("/settings/billing", { features, http, language });
+      const rows = await screen.findAllByText(/^2026-00/);
+      expect(rows.map(({ textContent }) => textContent)).toEqual(["2026-002", "2026-001"]);
+      expect(screen.getByText(sum)).toBeVisible();
+      expect(screen.getByText(credit)).toBeVisible();
+      expect(screen.getByText(state)).toBeVisible();
+      expect(screen.getByText("family")).toBeVisible();
+      const link = screen.getByRole("link", { name: /2026-002/ });
+      expect([link.getAttribute("href"), link.getAttribute("rel"), link.getAttribute("target")]).toEqual([
+        "https://billing.example.org/2",
+        "noreferrer",
+        "_blank",
+      ]);
+      expect(screen.queryByRole("link", { name: /2026-001/ })).not.toBeInTheDocument();
+      await expectAccessible();
+    },
+  );
 
   it("says when it cannot be had, and tries again", async () => {
     const http = service();
@@ -66,9 +88,16 @@ describe("payments", () => {
 
   it("leads to the vendor's payment provider, asks for no card and calls nothing", async () => {
     const http = service();
-    await draw("/settings/payments", { features, http, vendor: { ...vendor, paymentsUrl: "https://pay.example.org/customer" } });
+    await draw("/settings/payments", {
+      features,
+      http,
+      vendor: { ...vendor, paymentsUrl: "https://pay.example.org/customer" },
+    });
     const link = screen.getByRole("link", { name: "Go to the payment provider" });
-    expect([link.getAttribute("href"), link.getAttribute("rel")]).toEqual(["https://pay.example.org/customer", "noreferrer"]);
+    expect([link.getAttribute("href"), link.getAttribute("rel")]).toEqual([
+      "https://pay.example.org/customer",
+      "noreferrer",
+    ]);
     expect(screen.getByText(/You pay at pay.example.org/)).toBeVisible();
     expect(screen.queryByRole("textbox")).not.toBeInTheDocument();
     expect(http.calls).toEqual([]);

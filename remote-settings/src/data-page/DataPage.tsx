@@ -1,4 +1,14 @@
-import { ButtonLink, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  ErrorNotice,
+  Muted,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { Download, LockOpen } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,8 +18,9 @@ import { ImportPanel } from "./ImportPanel.tsx";
 import { Measurements } from "./Measurements.tsx";
 
 /**
- * Route `/settings/data`: everything leaves, what the portal measures is switched off, and what people have elsewhere comes in; that
- * last, because it depends on the vault, and grows with what is read.
+ * Route `/settings/data`: everything leaves, what the portal measures is switched off, and what
+ * people have elsewhere comes in; that last, because it depends on the vault, and grows with what
+ * is read.
  */
 export default function DataPage() {
   const { t } = useTranslation("settings-data");
@@ -36,7 +47,13 @@ export default function DataPage() {
           </Stack>
         </Card>
         <Measurements />
-        {vault !== null && (status === "unlocked" || status === "empty") && <ImportPanel vault={vault} begins={status === "empty"} asksDevice={state.status === "unlocked" && state.device === null} />}
+        {vault !== null && (status === "unlocked" || status === "empty") && (
+          <ImportPanel
+            vault={vault}
+            begins={status === "empty"}
+            asksDevice={state.status === "unlocked" && state.device === null}
+          />
+        )}
         {status === "locked" && (
           <Card>
             <Stack $gap={3}>

@@ -1,5 +1,15 @@
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
-import { Button, ButtonLink, Card, Notice, SectionTitle, SmallText, SpacedRow, Stack, useErrorSentence } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  Notice,
+  SectionTitle,
+  SmallText,
+  SpacedRow,
+  Stack,
+  useErrorSentence,
+} from "@relicario/shared/ui";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
@@ -16,7 +26,10 @@ interface ImportDoneProps {
   readonly onGoOn: () => void;
 }
 
-/** What came of an import, which entries of the file are not here and why, and what to do with the file. */
+/**
+ * What came of an import, which entries of the file are not here and why, and what to do with the
+ * file.
+ */
 export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDoneProps) {
   const { t } = useTranslation("settings-data");
   const sentence = useErrorSentence();
@@ -46,18 +59,30 @@ export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDon
         <SectionTitle ref={title} tabIndex={-1}>
           {t(stopped === null ? "done.title" : "done.stopped_title")}
         </SectionTitle>
-        <SmallText>{t("done.counts_body", { added: result.added, updated: result.updated, same: result.same })}</SmallText>
+        <SmallText>
+          {t("done.counts_body", { added: result.added, updated: result.updated, same: result.same })}
+        </SmallText>
         {stopped !== null && (
-          <Notice tone="warn" title={stopped === "cancelled" ? t("done.cancelled_title") : sentence(new PortalError(stopped))}>
+          <Notice
+            tone="warn"
+            title={stopped === "cancelled" ? t("done.cancelled_title") : sentence(new PortalError(stopped))}
+          >
             {t("done.stopped_body")}
           </Notice>
         )}
         {isComplete ? (
-          <Notice {...(sealed ? {} : { tone: "warn", title: t("done.delete_title") })}>{t(sealed ? "done.delete_own_body" : "done.delete_body", { names })}</Notice>
+          <Notice {...(sealed ? {} : { tone: "warn", title: t("done.delete_title") })}>
+            {t(sealed ? "done.delete_own_body" : "done.delete_body", { names })}
+          </Notice>
         ) : (
           <Notice tone="warn" title={t("done.keep_title")}>
             <Stack $gap={3}>
-              {missing.length > 0 && <LongList label={t("done.keep_title")} lines={missing.map((entry) => `${entry.title}: ${why(entry)}`)} />}
+              {missing.length > 0 && (
+                <LongList
+                  label={t("done.keep_title")}
+                  lines={missing.map((entry) => `${entry.title}: ${why(entry)}`)}
+                />
+              )}
               <p>{t(`done.${keep}_body`, { names })}</p>
             </Stack>
           </Notice>
@@ -77,7 +102,14 @@ export function ImportDone({ result, sealed, names, onAgain, onGoOn }: ImportDon
 }
 
 /** What can be wrong with one item; the sentences of these codes are about forms. */
-const own = ["validation_error", "payload_too_large", "version_conflict", "too_many_versions", "not_found", "opener_needed"] as const;
+const own = [
+  "validation_error",
+  "payload_too_large",
+  "version_conflict",
+  "too_many_versions",
+  "not_found",
+  "opener_needed",
+] as const;
 
 function isOwn(code: ErrorCode): code is (typeof own)[number] {
   return own.some((one) => one === code);

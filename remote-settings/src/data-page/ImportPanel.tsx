@@ -1,7 +1,17 @@
 import { usePortal, type ImportStanding, type ReadImport, type Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { DeviceQuestion, FileField, TextField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Muted, Progress, SectionTitle, SpacedRow, Stack, visuallyHidden } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Muted,
+  Progress,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  visuallyHidden,
+} from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { FolderOpen } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -42,7 +52,11 @@ export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
       const controller = new AbortController();
       running.current = controller;
       const { signal } = controller;
-      const read = await vault.imports.read(chosen, { language, signal, ...(exitIdentity === "" ? {} : { exitIdentity }) });
+      const read = await vault.imports.read(chosen, {
+        language,
+        signal,
+        ...(exitIdentity === "" ? {} : { exitIdentity }),
+      });
       if (read.status === "refused") {
         setRefused(read.reason);
         return null;
@@ -137,7 +151,12 @@ export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
           </Stack>
         )}
         <SpacedRow>
-          <Button tone="quiet" icon={<FolderOpen aria-hidden />} disabled={reading.isPending} onClick={() => folder.current?.click()}>
+          <Button
+            tone="quiet"
+            icon={<FolderOpen aria-hidden />}
+            disabled={reading.isPending}
+            onClick={() => folder.current?.click()}
+          >
             {t("import.folder_action")}
           </Button>
           <FolderInput

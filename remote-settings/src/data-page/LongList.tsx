@@ -19,7 +19,13 @@ export function LongList({ label, lines }: { readonly label: string; readonly li
       </Lines>
       {lines.length > drawn && (
         <SpacedRow>
-          <Button tone="quiet" size="small" onClick={() => { setDrawn(drawn + pageSize); }}>
+          <Button
+            tone="quiet"
+            size="small"
+            onClick={() => {
+              setDrawn(drawn + pageSize);
+            }}
+          >
             {t("review.more_action", { number: lines.length - drawn })}
           </Button>
         </SpacedRow>

@@ -4,26 +4,64 @@ import userEvent from "@testing-library/user-event";
 import { maxTitleLength, type Me } from "@relicario/shared/api";
 import type { ImportItem, ReadImport } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVault, expectAccessible, picture, readTexts, renderApp, textKeys, type FakeHttp, type FakeVault } from "@relicario/shared/testing";
+import {
+  createFakeHttp,
+  createFakeVault,
+  expectAccessible,
+  picture,
+  readTexts,
+  renderApp,
+  textKeys,
+  type FakeHttp,
+  type FakeVault,
+} from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 import { account } from "../testing/account.ts";
 
-const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({ title, tags: ["Work"], contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([title]), kind: "login", origin: `bitwarden_csv:${title}`, holds: title, changed: [], ...more });
+const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({
+  title,
+  tags: ["Work"],
+  contentKind: "text",
+  name: "secret.txt",
+  mime: "text/plain",
+  content: new Blob([title]),
+  kind: "login",
+  origin: `bitwarden_csv:${title}`,
+  holds: title,
+  changed: [],
+  ...more,
+});
 const importRead: ReadImport = {
   status: "read",
   format: "bitwarden_csv",
-  items: [item("Mail"), item("Mail (One-time password)", { kind: "one_time_password" }), item("Untitled", { changed: ["title_made"] })],
+  items: [
+    item("Mail"),
+    item("Mail (One-time password)", { kind: "one_time_password" }),
+    item("Untitled", { changed: ["title_made"] }),
+  ],
   failures: [{ place: "5", reason: "damaged" }],
 };
 const images = [{ name: "Garden", picture: "garden" }];
 const secrets = [{ title: "Kept", content: "x" }];
-const vaultWith = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault => createFakeVault({ images, secrets, importRead, ...settings });
+const vaultWith = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault =>
+  createFakeVault({ images, secrets, importRead, ...settings });
 /** The service's side: changes what it is told to, and gives it back. */
 function service(): FakeHttp {
   let now: Me = account;
-  return createFakeHttp({ "GET /user/me": () => now, "POST /user/me": ({ body }) => (now = { ...now, ...(body as Partial<Me>) }) });
+  return createFakeHttp({
+    "GET /user/me": () => now,
+    "POST /user/me": ({ body }) => (now = { ...now, ...(body as Partial<Me>) }),
+  });
 }
-const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) => renderApp(null, { routes: remote.routes, route: "/elsewhere", path: "/settings/data", vault, http: service(), ...settings });
+const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) =>
+  renderApp(null, {
+    routes: remote.routes,
+    route: "/elsewhere",
+    path: "/settings/data",
+    vault,
+    http: service(),
+    ...settings,
+  });
 const choose = async (name = "bitwarden.csv"): Promise<void> => {
   await userEvent.upload(await screen.findByLabelText("File to import"), new File(["x"], name));
 };
@@ -34,7 +72,12 @@ const show = async (): Promise<void> => {
 };
 
 /** What the page says is not here, one a line. */
-const missing = (): (string | null)[] => within(screen.getByRole("list", { name: /^(Not everything in the file is stored|No está guardado todo el archivo)$/ })).getAllByRole("listitem").map(({ textContent }) => textContent);
+const missing = (): (string | null)[] =>
+  within(
+    screen.getByRole("list", { name: /^(Not everything in the file is stored|No está guardado todo el archivo)$/ }),
+  )
+    .getAllByRole("listitem")
+    .map(({ textContent }) => textContent);
 
 describe("the page of one's data", () => {
   it("shows what a file becomes, stores what is chosen with one picture, and says to delete the file by its name", async () => {
@@ -48,7 +91,9 @@ describe("the page of one's data", () => {
     expect(screen.getByText(/had no title/)).toBeVisible();
     await expectAccessible();
     expect(vault.calls).not.toContain("imports.store");
-    await userEvent.click(within(screen.getByRole("list", { name: "Items of the file" })).getByRole("checkbox", { name: /^Untitled/ }));
+    await userEvent.click(
+      within(screen.getByRole("list", { name: "Items of the file" })).getByRole("checkbox", { name: /^Untitled/ }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
     await show();
@@ -58,10 +103,16 @@ describe("the page of one's data", () => {
     expect(screen.getByText("Added: 2. New versions: 0. Already here: 0.")).toBeVisible();
     expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
     expect(missing()).toEqual(["Untitled: was not selected", "5: cannot be read"]);
-    expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Keep it until these entries are elsewhere\./)).toBeVisible();
+    expect(
+      screen.getByText(
+        /^bitwarden\.csv holds your secrets in plain text\. Keep it until these entries are elsewhere\./,
+      ),
+    ).toBeVisible();
     expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
     await expectAccessible();
-    expect((await vault.list()).map(({ label }) => label?.title)).toEqual(expect.arrayContaining(["Mail", "Mail (One-time password)"]));
+    expect((await vault.list()).map(({ label }) => label?.title)).toEqual(
+      expect.arrayContaining(["Mail", "Mail (One-time password)"]),
+    );
   });
 
   it("lets no list of another screen pass for fresh after an import", async () => {
@@ -84,7 +135,11 @@ describe("the page of one's data", () => {
     await show();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
-    expect(missing()).toEqual([`${long}: title, tags or content are not accepted`, "Mail: was not selected", "5: cannot be read"]);
+    expect(missing()).toEqual([
+      `${long}: title, tags or content are not accepted`,
+      "Mail: was not selected",
+      "5: cannot be read",
+    ]);
     expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
     expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
     expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
@@ -92,7 +147,11 @@ describe("the page of one's data", () => {
   });
 
   it("names the items whose passkeys stay behind, at the end of an import that brought nothing else wrong, too", async () => {
-    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail", { leftOut: ["passkey"] }), item("Mine")], failures: [] } }));
+    await draw(
+      vaultWith({
+        importRead: { ...importRead, items: [item("Mail", { leftOut: ["passkey"] }), item("Mine")], failures: [] },
+      }),
+    );
     await choose();
     expect(await screen.findByText("Passkeys stay where they are")).toBeVisible();
     expect(screen.getByText(/without its passkey$/)).toBeVisible();
@@ -105,7 +164,12 @@ describe("the page of one's data", () => {
   });
 
   it("names what was in the trash of the other program, on the review and at the end", async () => {
-    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "Old forum", reason: "in_trash" }] } }), { language: "es" });
+    await draw(
+      vaultWith({
+        importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "Old forum", reason: "in_trash" }] },
+      }),
+      { language: "es" },
+    );
     await userEvent.upload(await screen.findByLabelText("Archivo que importar"), new File(["x"], "datos.zip"));
     expect(await screen.findByText("Old forum: estaba en la papelera")).toBeVisible();
     await show();
@@ -116,7 +180,15 @@ describe("the page of one's data", () => {
   });
 
   it("shows all that was left out, a hundred at a time", async () => {
-    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: Array.from({ length: 150 }, (_, at) => ({ place: String(at + 1), reason: "damaged" as const })) } }));
+    await draw(
+      vaultWith({
+        importRead: {
+          ...importRead,
+          items: [item("Mail")],
+          failures: Array.from({ length: 150 }, (_, at) => ({ place: String(at + 1), reason: "damaged" as const })),
+        },
+      }),
+    );
     await choose();
     await screen.findByText("100: cannot be read");
     expect(screen.queryByText("101: cannot be read")).not.toBeInTheDocument();
@@ -146,7 +218,9 @@ describe("the page of one's data", () => {
   });
 
   it("says to delete a file once all of it is stored, also where an entry of it is empty", async () => {
-    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "2", reason: "empty" }] } }));
+    await draw(
+      vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "2", reason: "empty" }] } }),
+    );
     await choose();
     await screen.findByRole("heading", { name: "1 item was read" });
     await show();
@@ -205,7 +279,14 @@ describe("the page of one's data", () => {
   });
 
   it("asks for the exit identity of an archive of this portal, and says when it is another one", async () => {
-    const vault = vaultWith({ importRead: (identity) => (identity === undefined ? { status: "refused", reason: "identity_needed" } : identity === "right" ? { ...importRead, format: "relicario_export" } : { status: "refused", reason: "identity_wrong" }) });
+    const vault = vaultWith({
+      importRead: (identity) =>
+        identity === undefined
+          ? { status: "refused", reason: "identity_needed" }
+          : identity === "right"
+            ? { ...importRead, format: "relicario_export" }
+            : { status: "refused", reason: "identity_wrong" },
+    });
     await draw(vault);
     await choose("secrets-export.zip");
     const field = await screen.findByLabelText("Exit identity");
@@ -232,12 +313,18 @@ describe("the page of one's data", () => {
 
   it("leads to unlocking on a locked device, and to the export of everything", async () => {
     await draw(vaultWith({ unlocked: false }));
-    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fsettings%2Fdata");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fsettings%2Fdata",
+    );
     expect(screen.getByRole("link", { name: "Export everything" })).toHaveAttribute("href", "/secrets?export=all");
     expect(screen.queryByLabelText("File to import")).not.toBeInTheDocument();
   });
 
-  it.each([["en", "light"], ["es", "dark"]] as const)("draws in %s and %s", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("draws in %s and %s", async (language, theme) => {
     await draw(vaultWith(), { language, theme });
     await waitFor(() => {
       expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(3);
@@ -246,10 +333,17 @@ describe("the page of one's data", () => {
     await expectAccessible();
   });
 
-  it.each([["unlocked", true, "Bring secrets here"], ["locked", false, "Unlock first"]])("has last what depends on the vault: %s", async (_what, unlocked, last) => {
+  it.each([
+    ["unlocked", true, "Bring secrets here"],
+    ["locked", false, "Unlock first"],
+  ])("has last what depends on the vault: %s", async (_what, unlocked, last) => {
     await draw(vaultWith({ unlocked }));
     await screen.findByRole("heading", { name: last });
-    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual(["Take everything along", "Measurements", last]);
+    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual([
+      "Take everything along",
+      "Measurements",
+      last,
+    ]);
   });
 
   it("has its texts in both languages", () => {

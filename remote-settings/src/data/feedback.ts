@@ -6,5 +6,7 @@ import { z } from "zod";
 /** Tells the operator what the person wrote. */
 export function useSendFeedback() {
   const { http } = usePortal();
-  return useMutation({ mutationFn: (body: SendFeedback) => http.request("POST", "/user/feedback", z.null(), { body }) });
+  return useMutation({
+    mutationFn: (body: SendFeedback) => http.request("POST", "/user/feedback", z.null(), { body }),
+  });
 }

@@ -13,7 +13,10 @@ export function meQuery({ http, user }: Pick<Portal, "http" | "user">) {
   });
 }
 
-/** Updates name and contact address. The response replaces the cached account (specification, section 7). */
+/**
+ * Updates name and contact address. The response replaces the cached account (specification,
+ * section 7).
+ */
 export function useUpdateMe() {
   const { http, user } = usePortal();
   const client = useQueryClient();

@@ -12,7 +12,10 @@ export function passwordRulesQuery({ http, user }: Pick<Portal, "http" | "user">
   });
 }
 
-/** Changes the password. A failure is reported by its code; passwords stand in no report, and in no cache once the call is over. */
+/**
+ * Changes the password. A failure is reported by its code; passwords stand in no report, and in no
+ * cache once the call is over.
+ */
 export function useChangePassword(onFailure: (error: unknown) => void) {
   const { http, report } = usePortal();
   return useMutation({

@@ -4,11 +4,15 @@ import { queryOptions } from "@tanstack/react-query";
 
 import { refusalsOf } from "./refusals.ts";
 
-/** Whether this account could have the name. Asked anew each time: somebody else may take it meanwhile. */
+/**
+ * Whether this account could have the name. Asked anew each time: somebody else may take it
+ * meanwhile.
+ */
 export function userNameQuery({ http, user }: Pick<Portal, "http" | "user">, name: string) {
   return queryOptions({
     queryKey: ["user", "validate-username", user.userId, name],
-    queryFn: ({ signal }) => http.request("POST", "/user/validate-username", UserNameValid, { query: { username: name }, signal }),
+    queryFn: ({ signal }) =>
+      http.request("POST", "/user/validate-username", UserNameValid, { query: { username: name }, signal }),
     retry: false,
     staleTime: 0,
     gcTime: 0,

@@ -22,7 +22,15 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
   const [missing, setMissing] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const send = useSendFeedback();
-  useLeaveGuard(message.trim() !== "", () => confirm({ title: t("leave_title"), description: t("leave_body"), confirmLabel: t("leave_action"), cancelLabel: t("stay_action"), danger: true }));
+  useLeaveGuard(message.trim() !== "", () =>
+    confirm({
+      title: t("leave_title"),
+      description: t("leave_body"),
+      confirmLabel: t("leave_action"),
+      cancelLabel: t("stay_action"),
+      danger: true,
+    }),
+  );
 
   const handleSubmit = (event: SubmitEvent) => {
     event.preventDefault();

@@ -39,14 +39,19 @@ export function RatingField({ value, onChange }: RatingFieldProps) {
 
 const Group = styled.fieldset`
   min-width: 0;
-  & > legend { margin-bottom: ${space(2)}; font-weight: 600; }
+  & > legend {
+    margin-bottom: ${space(2)};
+    font-weight: 600;
+  }
 `;
 
 const Row = styled.div`
   display: grid;
   grid-template-columns: repeat(5, minmax(0, 1fr));
   gap: ${space(2)};
-  ${media.mobile} { grid-template-columns: minmax(0, 1fr); }
+  ${media.mobile} {
+    grid-template-columns: minmax(0, 1fr);
+  }
 `;
 
 const Choice = styled.label`
@@ -62,9 +67,23 @@ const Choice = styled.label`
   text-align: center;
   font-weight: 600;
   cursor: pointer;
-  & > input { width: 20px; height: 20px; margin: 0; accent-color: ${s("accent")}; }
-  ${media.mobile} { flex-direction: row; justify-content: flex-start; gap: ${space(3)}; min-height: 44px; padding: ${space(2)} ${space(3)}; }
-  &[data-checked="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
+  & > input {
+    width: 20px;
+    height: 20px;
+    margin: 0;
+    accent-color: ${s("accent")};
+  }
+  ${media.mobile} {
+    flex-direction: row;
+    justify-content: flex-start;
+    gap: ${space(3)};
+    min-height: 44px;
+    padding: ${space(2)} ${space(3)};
+  }
+  &[data-checked="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+  }
 `;
 
 const Words = styled.span`

@@ -7,7 +7,8 @@ import { draw, service } from "../testing/service-of-settings.ts";
 import { screenOf } from "./screen.ts";
 
 const path = "/settings/feedback";
-const sent = (http: ReturnType<typeof service>) => http.calls.filter((call) => call.path === "/user/feedback").map(({ body }) => body);
+const sent = (http: ReturnType<typeof service>) =>
+  http.calls.filter((call) => call.path === "/user/feedback").map(({ body }) => body);
 
 describe("feedback", () => {
   it("sends rating, message, screen and version, and nothing else", async () => {
@@ -18,7 +19,9 @@ describe("feedback", () => {
     await userEvent.type(screen.getByRole("textbox", { name: "Your message" }), "  The list is quick. ");
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
     expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
-    expect(sent(http)).toEqual([{ rating: 4, message: "The list is quick.", page: "/settings/feedback", app_version: "0.3.1" }]);
+    expect(sent(http)).toEqual([
+      { rating: 4, message: "The list is quick.", page: "/settings/feedback", app_version: "0.3.1" },
+    ]);
     expect(screen.getByRole("textbox")).toHaveValue("");
     expect(screen.getByRole("radio", { name: "Good" })).not.toBeChecked();
     await expectAccessible();
@@ -38,20 +41,23 @@ describe("feedback", () => {
     });
   });
 
-  it.each(["offline", "service_unavailable", "too_many_requests"] as const)("keeps what was typed when it is %s, and sends it once more", async (code) => {
-    const http = service();
-    http.failWith(code);
-    await draw(path, { http });
-    await userEvent.click(screen.getByRole("radio", { name: "Poor" }));
-    await userEvent.type(screen.getByRole("textbox"), "The list is slow.");
-    await userEvent.click(screen.getByRole("button", { name: "Send" }));
-    expect(await screen.findByRole("alert")).toBeVisible();
-    expect(screen.getByRole("textbox")).toHaveValue("The list is slow.");
-    expect(screen.getByRole("radio", { name: "Poor" })).toBeChecked();
-    http.failWith(null);
-    await userEvent.click(screen.getByRole("button", { name: "Send" }));
-    expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
-  });
+  it.each(["offline", "service_unavailable", "too_many_requests"] as const)(
+    "keeps what was typed when it is %s, and sends it once more",
+    async (code) => {
+      const http = service();
+      http.failWith(code);
+      await draw(path, { http });
+      await userEvent.click(screen.getByRole("radio", { name: "Poor" }));
+      await userEvent.type(screen.getByRole("textbox"), "The list is slow.");
+      await userEvent.click(screen.getByRole("button", { name: "Send" }));
+      expect(await screen.findByRole("alert")).toBeVisible();
+      expect(screen.getByRole("textbox")).toHaveValue("The list is slow.");
+      expect(screen.getByRole("radio", { name: "Poor" })).toBeChecked();
+      http.failWith(null);
+      await userEvent.click(screen.getByRole("button", { name: "Send" }));
+      expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
+    },
+  );
 
   it("asks before what was typed is left behind", async () => {
     const { goTo, location, record } = await draw(path, { answer: false });
@@ -66,7 +72,15 @@ describe("feedback", () => {
 describe("screenOf", () => {
   it("is the pattern that a link brought, and this page for anything else", () => {
     expect(screenOf({ screen: "/edit-secret/:secretId" })).toBe("/edit-secret/:secretId");
-    for (const state of [null, undefined, {}, { screen: "/shared/abc#s=key" }, { screen: "https://elsewhere.example" }, { screen: 1 }]) expect(screenOf(state)).toBe("/settings/feedback");
+    for (const state of [
+      null,
+      undefined,
+      {},
+      { screen: "/shared/abc#s=key" },
+      { screen: "https://elsewhere.example" },
+      { screen: 1 },
+    ])
+      expect(screenOf(state)).toBe("/settings/feedback");
   });
 });
 

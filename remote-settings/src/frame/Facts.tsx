@@ -25,7 +25,14 @@ const List = styled.dl`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(4)} ${space(8)};
-  & dt { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
-  & dd { overflow-wrap: anywhere; }
-  ${media.mobile} { gap: ${space(3)} ${space(6)}; }
+  & dt {
+    color: ${s("textMuted")};
+    font-size: ${s("textSmall")};
+  }
+  & dd {
+    overflow-wrap: anywhere;
+  }
+  ${media.mobile} {
+    gap: ${space(3)} ${space(6)};
+  }
 `;

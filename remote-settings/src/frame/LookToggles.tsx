@@ -5,7 +5,11 @@ import { useTranslation } from "react-i18next";
 
 interface LookTogglesProps {
   /** How an entry of the menu is drawn. */
-  readonly entry: (toggle: { readonly icon: ReactNode; readonly label: string; readonly onPress: () => void }) => ReactNode;
+  readonly entry: (toggle: {
+    readonly icon: ReactNode;
+    readonly label: string;
+    readonly onPress: () => void;
+  }) => ReactNode;
 }
 
 /** Language and theme of the portal, each switched to the other one. */

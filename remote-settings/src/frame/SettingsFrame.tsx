@@ -15,8 +15,9 @@ interface SettingsFrameProps {
 }
 
 /**
- * The frame of every route below `/settings`: a side menu, and the current page, whose name is the heading. A hidden page leads to the profile.
- * On phones the menu is opened by a button, so that the page begins on the first screen.
+ * The frame of every route below `/settings`: a side menu, and the current page, whose name is the
+ * heading. A hidden page leads to the profile. On phones the menu is opened by a button, so that
+ * the page begins on the first screen.
  */
 export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const { t } = useTranslation("settings");
@@ -27,7 +28,8 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const toggle = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
-    toggle.current?.focus(); // on phones what has the focus is hidden with the menu; another page takes the focus itself
+    // on phones what has the focus is hidden with the menu; another page takes the focus itself
+    toggle.current?.focus();
   };
 
   if (!shown.includes(page)) return <Navigate to="/settings/profile" replace />;
@@ -35,14 +37,26 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
     <Page width="wide" title={t(`${menu[page].text}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
-          <MenuToggle ref={toggle} type="button" aria-expanded={open} aria-controls={menuId} onClick={() => { setOpen(!open); }}>
+          <MenuToggle
+            ref={toggle}
+            type="button"
+            aria-expanded={open}
+            aria-controls={menuId}
+            onClick={() => {
+              setOpen(!open);
+            }}
+          >
             {t("menu.open_action")}
             <ChevronDown aria-hidden />
           </MenuToggle>
           <Menu id={menuId} data-open={open}>
             {shown.map((name) => (
               <li key={name}>
-                <MenuLink to={`/settings/${name}`} onClick={close} data-tone={name === "delete-account" ? "danger" : undefined}>
+                <MenuLink
+                  to={`/settings/${name}`}
+                  onClick={close}
+                  data-tone={name === "delete-account" ? "danger" : undefined}
+                >
                   {t(`${menu[name].text}.menu_action`)}
                 </MenuLink>
               </li>
@@ -72,18 +86,25 @@ const Columns = styled.div`
   display: grid;
   grid-template-columns: minmax(0, 1fr);
   gap: ${space(5)};
-  ${media.wide} { grid-template-columns: 200px minmax(0, 1fr); gap: ${space(8)}; }
+  ${media.wide} {
+    grid-template-columns: 200px minmax(0, 1fr);
+    gap: ${space(8)};
+  }
 `;
 
 const Menu = styled.ul`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(1)};
-  ${media.wide} { flex-direction: column; }
+  ${media.wide} {
+    flex-direction: column;
+  }
   ${media.mobile} {
     flex-direction: column;
     margin-top: ${space(1)};
-    &[data-open="false"] { display: none; }
+    &[data-open="false"] {
+      display: none;
+    }
   }
 `;
 
@@ -101,8 +122,14 @@ const entryLook = css`
   text-align: left;
   text-decoration: none;
   cursor: pointer;
-  &:hover { background: ${s("surfaceSunken")}; }
-  & > svg { flex: none; width: 18px; height: 18px; }
+  &:hover {
+    background: ${s("surfaceSunken")};
+  }
+  & > svg {
+    flex: none;
+    width: 18px;
+    height: 18px;
+  }
 `;
 
 const MenuButton = styled.button`
@@ -113,14 +140,23 @@ const MenuToggle = styled.button`
   ${entryLook}
   justify-content: space-between;
   border: 1px solid ${s("border")};
-  &[aria-expanded="true"] > svg { transform: rotate(180deg); }
-  ${media.desktop} { display: none; }
+  &[aria-expanded="true"] > svg {
+    transform: rotate(180deg);
+  }
+  ${media.desktop} {
+    display: none;
+  }
 `;
 
 const MenuLink = styled(NavLink)`
   ${entryLook}
-  &[aria-current="page"] { background: ${s("accentSoft")}; font-weight: 600; }
-  &[data-tone="danger"] { color: ${s("dangerText")}; }
+  &[aria-current="page"] {
+    background: ${s("accentSoft")};
+    font-weight: 600;
+  }
+  &[data-tone="danger"] {
+    color: ${s("dangerText")};
+  }
 `;
 
 const Content = styled.div`

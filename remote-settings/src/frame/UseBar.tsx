@@ -23,7 +23,14 @@ export function UseBar({ label, used, quota, children }: UseBarProps) {
         <span id={id}>{label}</span>
         <span id={`${id}-numbers`}>{children}</span>
       </Head>
-      <Track role="meter" aria-labelledby={id} aria-describedby={`${id}-numbers`} aria-valuemin={0} aria-valuemax={quota} aria-valuenow={Math.min(used, quota)}>
+      <Track
+        role="meter"
+        aria-labelledby={id}
+        aria-describedby={`${id}-numbers`}
+        aria-valuemin={0}
+        aria-valuemax={quota}
+        aria-valuenow={Math.min(used, quota)}
+      >
         <Fill data-full={part >= nearlyFull} style={{ transform: `scaleX(${String(part)})` }} />
       </Track>
     </Box>
@@ -41,7 +48,9 @@ const Head = styled.div`
   flex-wrap: wrap;
   justify-content: space-between;
   gap: ${space(1)} ${space(3)};
-  & > span:first-child { font-weight: 600; }
+  & > span:first-child {
+    font-weight: 600;
+  }
 `;
 
 const Track = styled.div`
@@ -56,5 +65,7 @@ const Fill = styled.div`
   height: 100%;
   background: ${s("accent")};
   transform-origin: left;
-  &[data-full="true"] { background: ${s("danger")}; }
+  &[data-full="true"] {
+    background: ${s("danger")};
+  }
 `;

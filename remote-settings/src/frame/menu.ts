@@ -1,4 +1,7 @@
-/** The pages below `/settings` in the order of the menu. `text` is the key of a page's title and menu entry; `flag` names the feature that shows it, without one it is always shown. */
+/**
+ * The pages below `/settings` in the order of the menu. `text` is the key of a page's title and
+ * menu entry; `flag` names the feature that shows it, without one it is always shown.
+ */
 export const menu = {
   profile: { text: "profile", flag: null },
   security: { text: "security", flag: null },
@@ -15,7 +18,10 @@ export type SettingsName = keyof typeof menu;
 
 const names = Object.keys(menu) as SettingsName[];
 
-/** The pages that are shown with these features. The host decides `billing` by the environment alone. */
+/**
+ * The pages that are shown with these features. The host decides `billing` by the environment
+ * alone.
+ */
 export function shownIn(features: Readonly<Record<string, boolean>>): readonly SettingsName[] {
   return names.filter((name) => menu[name].flag === null || features[menu[name].flag] === true);
 }

@@ -1,7 +1,19 @@
 import { mailTopics, type Me, type UpdateMe } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { Switch } from "@relicario/shared/forms";
-import { Card, ErrorNotice, Loading, Muted, Notice, s, SectionTitle, Skeleton, SmallText, space, Stack } from "@relicario/shared/ui";
+import {
+  Card,
+  ErrorNotice,
+  Loading,
+  Muted,
+  Notice,
+  s,
+  SectionTitle,
+  Skeleton,
+  SmallText,
+  space,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -27,7 +39,8 @@ export function NotificationSettings() {
 function Switches({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-notifications");
   const update = useUpdateMe();
-  // Until the answer is there a switch shows what was asked for; after a failure what the service has.
+  // Until the answer is there a switch shows what was asked for; after a failure what the service
+  // has.
   const wished: UpdateMe = update.isPending ? update.variables : {};
   return (
     <Stack $gap={6}>

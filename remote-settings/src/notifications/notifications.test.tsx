@@ -14,7 +14,11 @@ function service(start: Partial<Me> = {}): FakeHttp {
     "GET /user/me": () => now,
     "POST /user/me": ({ body }) => {
       const { notifications, ...rest } = body as UpdateMe;
-      return (now = { ...now, ...(rest as Partial<Me>), notifications: { ...now.notifications, ...(notifications as Partial<Me["notifications"]>) } });
+      return (now = {
+        ...now,
+        ...(rest as Partial<Me>),
+        notifications: { ...now.notifications, ...(notifications as Partial<Me["notifications"]>) },
+      });
     },
   });
 }
@@ -39,7 +43,9 @@ describe("the notifications page", () => {
       expect(screen.getByRole("switch", { name: shareOpened })).toBeEnabled();
     });
     expect(screen.getByRole("switch", { name: shareOpened })).not.toBeChecked();
-    expect(http.calls.find(({ method }) => method === "POST")?.body).toEqual({ notifications: { share_opened: false } });
+    expect(http.calls.find(({ method }) => method === "POST")?.body).toEqual({
+      notifications: { share_opened: false },
+    });
   });
 
   it("shows what the service has when a switch fails", async () => {

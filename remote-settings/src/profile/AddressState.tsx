@@ -12,7 +12,10 @@ interface AddressStateProps {
 }
 
 /** Whether the stored address was confirmed; has a mail sent that asks. */
-export function AddressState({ me: { contact_email: address, contact_email_verified: verified }, onLook }: AddressStateProps) {
+export function AddressState({
+  me: { contact_email: address, contact_email_verified: verified },
+  onLook,
+}: AddressStateProps) {
   const { t } = useTranslation("settings");
   const [sent, setSent] = useState(false);
   const send = useSendValidation();

@@ -28,8 +28,16 @@ export function NameAndAddress({ me, children }: NameAndAddressProps) {
     defaultValues: { userName: me.user_name, contactEmail: me.contact_email ?? "" },
   });
   const name = useUserNameValidity(useWatch({ control, name: "userName" }).trim(), me);
-  const problemText = (message: string | undefined) => (isProfileProblem(message) ? t(`profile.${message}_error`) : null);
-  const nameError = name.problem === "taken" ? t("profile.name_taken_error") : name.problem === "malformed" ? t("profile.name_invalid_error") : name.problem === "unchecked" ? t("profile.name_unchecked_error") : null;
+  const problemText = (message: string | undefined) =>
+    isProfileProblem(message) ? t(`profile.${message}_error`) : null;
+  const nameError =
+    name.problem === "taken"
+      ? t("profile.name_taken_error")
+      : name.problem === "malformed"
+        ? t("profile.name_invalid_error")
+        : name.problem === "unchecked"
+          ? t("profile.name_unchecked_error")
+          : null;
   const refusedName = refusalsOf(update.error).some(({ path }) => path === "/user_name");
 
   const submit = handleSubmit(async (draft) => {
@@ -45,7 +53,8 @@ export function NameAndAddress({ me, children }: NameAndAddressProps) {
       notify({ tone: "success", text: t("profile.saved_status") });
     } catch (error) {
       // Any other failure is shown below the fields; the form keeps its input in either case.
-      if (refusalsOf(error).some(({ path, reason }) => path === "/user_name" && reason === "taken")) setError("userName", { message: "name_taken" }, { shouldFocus: true });
+      if (refusalsOf(error).some(({ path, reason }) => path === "/user_name" && reason === "taken"))
+        setError("userName", { message: "name_taken" }, { shouldFocus: true });
     }
   });
   return (

@@ -1,7 +1,18 @@
 import { PasswordRefusal, type PasswordRule } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { PasswordField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Loading, Muted, SectionTitle, Skeleton, SpacedRow, Stack, VisuallyHidden } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Loading,
+  Muted,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  VisuallyHidden,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState, type SubmitEvent } from "react";
 import { useTranslation } from "react-i18next";

@@ -9,7 +9,10 @@ import { LicenceCard } from "./LicenceCard.tsx";
 import { NameAndAddress } from "./NameAndAddress.tsx";
 import { PasswordCard } from "./PasswordCard.tsx";
 
-/** Loads the account, then shows its name and contact address, the licence with what is used of it, and the password, whose rules come later. */
+/**
+ * Loads the account, then shows its name and contact address, the licence with what is used of it,
+ * and the password, whose rules come later.
+ */
 export function ProfileForm() {
   const { t } = useTranslation("settings");
   const portal = usePortal();

@@ -4,14 +4,24 @@ import { z } from "zod";
 export const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const;
 export type ProfileProblem = (typeof profileProblems)[number];
 
-/** Values of the form, checked by the service's own schemas. A name from before they were ASCII may stay; the address may be empty only while the account has none. */
+/**
+ * Values of the form, checked by the service's own schemas. A name from before they were ASCII may
+ * stay; the address may be empty only while the account has none.
+ */
 export function profileDraftOf(me: Pick<Me, "user_name" | "contact_email">) {
   return z.object({
-    userName: z.string().trim().refine((name) => name === me.user_name || UserName.safeParse(name).success, { error: "name_invalid" satisfies ProfileProblem }),
+    userName: z
+      .string()
+      .trim()
+      .refine((name) => name === me.user_name || UserName.safeParse(name).success, {
+        error: "name_invalid" satisfies ProfileProblem,
+      }),
     contactEmail: z
       .string()
       .trim()
-      .refine((address) => (address === "" ? me.contact_email === null : ContactEmail.safeParse(address).success), { error: "email_invalid" satisfies ProfileProblem }),
+      .refine((address) => (address === "" ? me.contact_email === null : ContactEmail.safeParse(address).success), {
+        error: "email_invalid" satisfies ProfileProblem,
+      }),
   });
 }
 export type ProfileDraft = z.infer<ReturnType<typeof profileDraftOf>>;

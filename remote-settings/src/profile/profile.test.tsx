@@ -6,7 +6,8 @@ import { expectAccessible } from "@relicario/shared/testing";
 import { draw, me, refusal, service } from "../testing/service-of-settings.ts";
 
 const path = "/settings/profile";
-const callsTo = (http: ReturnType<typeof service>, wanted: string) => http.calls.filter(({ path: each }) => each === wanted);
+const callsTo = (http: ReturnType<typeof service>, wanted: string) =>
+  http.calls.filter(({ path: each }) => each === wanted);
 const nameField = () => screen.findByRole("textbox", { name: "User name" });
 
 describe("the user name", () => {
@@ -18,7 +19,9 @@ describe("the user name", () => {
     expect(callsTo(http, "/user/validate-username")).toEqual([]);
     await userEvent.type(name, "bea");
     await waitFor(() => {
-      expect(callsTo(http, "/user/validate-username")).toMatchObject([{ method: "POST", query: { username: "albabea" } }]);
+      expect(callsTo(http, "/user/validate-username")).toMatchObject([
+        { method: "POST", query: { username: "albabea" } },
+      ]);
     });
     expect(name).toBeValid();
   });
@@ -26,27 +29,30 @@ describe("the user name", () => {
   it.each([
     ["taken", "Somebody has this name, or had it not long ago."],
     ["malformed", "Use 3 to 32 letters from A to Z without accents, digits, dots, dashes or underscores."],
-  ])("becomes invalid when the service says %s, is not saved, and becomes valid again with another one", async (reason, sentence) => {
-    const http = service();
-    http.answer("POST /user/validate-username", ({ query }) => {
-      if (query?.["username"] !== "albab") return { valid: true };
-      throw refusal("/user/validate-username", [{ path: "/username", reason }]);
-    });
-    await draw(path, { http });
-    const name = await nameField();
-    await userEvent.type(name, "b");
-    expect(await screen.findByText(sentence)).toBeVisible();
-    expect(name).toBeInvalid();
-    expect(name).toHaveAccessibleDescription(expect.stringContaining(sentence));
-    await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Save" }));
-    expect(name).toHaveFocus();
-    expect(callsTo(http, "/user/me").map(({ method }) => method)).toEqual(["GET"]);
-    await userEvent.type(name, "c");
-    await waitFor(() => {
-      expect(name).toBeValid();
-    });
-  });
+  ])(
+    "becomes invalid when the service says %s, is not saved, and becomes valid again with another one",
+    async (reason, sentence) => {
+      const http = service();
+      http.answer("POST /user/validate-username", ({ query }) => {
+        if (query?.["username"] !== "albab") return { valid: true };
+        throw refusal("/user/validate-username", [{ path: "/username", reason }]);
+      });
+      await draw(path, { http });
+      const name = await nameField();
+      await userEvent.type(name, "b");
+      expect(await screen.findByText(sentence)).toBeVisible();
+      expect(name).toBeInvalid();
+      expect(name).toHaveAccessibleDescription(expect.stringContaining(sentence));
+      await expectAccessible();
+      await userEvent.click(screen.getByRole("button", { name: "Save" }));
+      expect(name).toHaveFocus();
+      expect(callsTo(http, "/user/me").map(({ method }) => method)).toEqual(["GET"]);
+      await userEvent.type(name, "c");
+      await waitFor(() => {
+        expect(name).toBeValid();
+      });
+    },
+  );
 
   it("becomes invalid when it cannot be checked, says so, and can be saved all the same", async () => {
     const http = service();
@@ -131,14 +137,31 @@ describe("the password", () => {
   it("is changed as typed, by the provider's rules, which are shown; the fields are empty then", async () => {
     const http = service();
     const { record, queryClient } = await draw(path, { http });
-    expect(await screen.findByLabelText("New password")).toHaveAccessibleDescription("Your identity provider asks for this: At least 10 characters. None that many people use.");
+    expect(await screen.findByLabelText("New password")).toHaveAccessibleDescription(
+      "Your identity provider asks for this: At least 10 characters. None that many people use.",
+    );
     await fill(" old one ", "a new one, long");
     await waitFor(() => {
-      expect(record.notices).toEqual([{ tone: "success", text: "Your password is changed. All other devices were signed out." }]);
+      expect(record.notices).toEqual([
+        { tone: "success", text: "Your password is changed. All other devices were signed out." },
+      ]);
     });
-    expect(callsTo(http, "/user/change-password")).toMatchObject([{ body: { old_password: " old one ", new_password: "a new one, long" } }]);
-    expect([screen.getByLabelText("Present password"), screen.getByLabelText("New password")].map((field) => (field as HTMLInputElement).value)).toEqual(["", ""]);
-    expect(JSON.stringify(queryClient.getQueryCache().getAll().map(({ state }) => state))).not.toContain("old one");
+    expect(callsTo(http, "/user/change-password")).toMatchObject([
+      { body: { old_password: " old one ", new_password: "a new one, long" } },
+    ]);
+    expect(
+      [screen.getByLabelText("Present password"), screen.getByLabelText("New password")].map(
+        (field) => (field as HTMLInputElement).value,
+      ),
+    ).toEqual(["", ""]);
+    expect(
+      JSON.stringify(
+        queryClient
+          .getQueryCache()
+          .getAll()
+          .map(({ state }) => state),
+      ),
+    ).not.toContain("old one");
   });
 
   it("says beside each field what the provider refuses, reports the failure without the passwords, and keeps what was typed", async () => {
@@ -158,7 +181,9 @@ describe("the password", () => {
     expect(before).toHaveAccessibleDescription("This is not your present password.");
     expect(before).toHaveFocus();
     expect(before).toHaveValue("planted-old");
-    expect(screen.getByLabelText("New password")).toHaveAccessibleDescription(expect.stringContaining("At least 10 characters."));
+    expect(screen.getByLabelText("New password")).toHaveAccessibleDescription(
+      expect.stringContaining("At least 10 characters."),
+    );
     expect(record.reports).toEqual([{ remote: "settings", phase: "call", code: "validation_error" }]);
     expect(JSON.stringify(record)).not.toContain("planted");
     await expectAccessible();
@@ -232,7 +257,9 @@ describe("the licence", () => {
   });
 
   it("stays whole when more is used than the quota holds, and when there is none", async () => {
-    const { unmount } = await draw(path, { http: service({ licence: { ...me.licence, storage_quota: 10, storage_used: 12 } }) });
+    const { unmount } = await draw(path, {
+      http: service({ licence: { ...me.licence, storage_quota: 10, storage_used: 12 } }),
+    });
     expect(await screen.findByRole("meter")).toHaveAttribute("aria-valuenow", "10");
     unmount();
     await draw(path, { http: service({ licence: { ...me.licence, storage_quota: 0 } }) });

@@ -4,7 +4,10 @@ import { useTranslation } from "react-i18next";
 const counted = ["min_length", "max_length", "digits", "lower_case", "upper_case", "special_chars", "history"] as const;
 const plain = ["not_name", "not_email", "not_common"] as const;
 
-/** Rules and refusals of the identity provider as sentences; in its own words where this product has none. */
+/**
+ * Rules and refusals of the identity provider as sentences; in its own words where this product has
+ * none.
+ */
 export function usePasswordWords() {
   const { t } = useTranslation("settings");
 
@@ -15,10 +18,14 @@ export function usePasswordWords() {
     return without === undefined ? null : t(`password.rule.${without}`);
   };
   return {
-    rule: ({ rule, value, text }: PasswordRule): string => known(rule, value) ?? t("password.rule.other", { text: text ?? rule }),
+    rule: ({ rule, value, text }: PasswordRule): string =>
+      known(rule, value) ?? t("password.rule.other", { text: text ?? rule }),
     refusal: ({ reason, value, text }: PasswordRefusal): string => {
       if (reason === "wrong") return t("password.wrong_error");
-      return known(reason, value) ?? (text === undefined ? t("password.refused_error") : t("password.refused_text_error", { text }));
+      return (
+        known(reason, value) ??
+        (text === undefined ? t("password.refused_error") : t("password.refused_text_error", { text }))
+      );
     },
   };
 }

@@ -7,7 +7,10 @@ import { useTranslation } from "react-i18next";
 const { least, usual, most } = autoLockMinutes;
 const usualChoices = [least, 5, usual, 30, 60, 120, most];
 
-/** After how long without a touch this device locks. It is kept on the device and holds at once, in every tab. */
+/**
+ * After how long without a touch this device locks. It is kept on the device and holds at once, in
+ * every tab.
+ */
 export function AutoLockField() {
   const { t } = useTranslation("settings-security");
   const access = useVault();
@@ -15,7 +18,14 @@ export function AutoLockField() {
   if (access.status === "loading") {
     return (
       <Loading label={t("lock.loading_status")}>
-        <SelectField label={t("lock.minutes_label")} hint={t("lock.minutes_hint")} value="" choices={[]} disabled onChange={() => undefined} />
+        <SelectField
+          label={t("lock.minutes_label")}
+          hint={t("lock.minutes_hint")}
+          value=""
+          choices={[]}
+          disabled
+          onChange={() => undefined}
+        />
       </Loading>
     );
   }
@@ -35,7 +45,10 @@ function Minutes({ vault }: { readonly vault: Vault }) {
       label={t("lock.minutes_label")}
       hint={t("lock.minutes_hint")}
       value={String(minutes)}
-      choices={choices.map((count) => ({ value: String(count), label: count % 60 === 0 ? t("lock.hours_option", { count: count / 60 }) : t("lock.minutes_option", { count }) }))}
+      choices={choices.map((count) => ({
+        value: String(count),
+        label: count % 60 === 0 ? t("lock.hours_option", { count: count / 60 }) : t("lock.minutes_option", { count }),
+      }))}
       onChange={handleChange}
     />
   );

@@ -14,7 +14,10 @@ const places = [
   { place: "activity", to: "/settings/activity" },
 ] as const;
 
-/** Route `/settings/security`. The sign-ins are last: nobody knows how many there are until they came. */
+/**
+ * Route `/settings/security`. The sign-ins are last: nobody knows how many there are until they
+ * came.
+ */
 export default function SecurityPage() {
   const { t } = useTranslation("settings-security");
   return (

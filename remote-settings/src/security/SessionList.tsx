@@ -2,7 +2,20 @@ import type { OwnSession } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, Loading, Muted, s, SectionTitle, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Loading,
+  Muted,
+  s,
+  SectionTitle,
+  Skeleton,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -18,11 +31,18 @@ export function SessionList() {
   const others = sessions.data?.filter(({ current }) => !current) ?? [];
 
   const handleEnd = async (session: OwnSession | null) => {
-    const texts = session === null ? { title: t("sessions.end_all_title"), description: t("sessions.end_all_body") } : { title: t("sessions.end_title", { device: nameOf(session) }), description: t("sessions.end_body") };
-    if (!(await portal.confirm({ ...texts, confirmLabel: t("sessions.confirm_action"), alert: true, danger: true }))) return;
+    const texts =
+      session === null
+        ? { title: t("sessions.end_all_title"), description: t("sessions.end_all_body") }
+        : { title: t("sessions.end_title", { device: nameOf(session) }), description: t("sessions.end_body") };
+    if (!(await portal.confirm({ ...texts, confirmLabel: t("sessions.confirm_action"), alert: true, danger: true })))
+      return;
     end.mutate(session, {
       onSuccess: () => {
-        portal.notify({ tone: "success", text: t("sessions.ended_status", { count: session === null ? others.length : 1 }) });
+        portal.notify({
+          tone: "success",
+          text: t("sessions.ended_status", { count: session === null ? others.length : 1 }),
+        });
       },
     });
   };
@@ -43,13 +63,23 @@ export function SessionList() {
         {sessions.data !== undefined && (
           <List>
             {sessions.data.map((session) => (
-              <SessionRow key={session.id} session={session} name={nameOf(session)} pending={end.isPending && end.variables?.id === session.id} onEnd={() => void handleEnd(session)} />
+              <SessionRow
+                key={session.id}
+                session={session}
+                name={nameOf(session)}
+                pending={end.isPending && end.variables?.id === session.id}
+                onEnd={() => void handleEnd(session)}
+              />
             ))}
           </List>
         )}
         {others.length > 1 && (
           <SpacedRow>
-            <Button tone="danger" pending={end.isPending && end.variables === null} onClick={() => void handleEnd(null)}>
+            <Button
+              tone="danger"
+              pending={end.isPending && end.variables === null}
+              onClick={() => void handleEnd(null)}
+            >
               {t("sessions.end_all_action")}
             </Button>
           </SpacedRow>
@@ -66,7 +96,12 @@ interface SessionRowProps {
   readonly onEnd: () => void;
 }
 
-function SessionRow({ session: { current, address, signed_in_at: signedInAt, last_seen_at: lastSeenAt }, name, pending, onEnd }: SessionRowProps) {
+function SessionRow({
+  session: { current, address, signed_in_at: signedInAt, last_seen_at: lastSeenAt },
+  name,
+  pending,
+  onEnd,
+}: SessionRowProps) {
   const { t } = useTranslation("settings-security");
   const { dateTime } = formatsOf(usePortal().language);
   return (
@@ -74,11 +109,21 @@ function SessionRow({ session: { current, address, signed_in_at: signedInAt, las
       <div>
         <strong>{name}</strong>
         {current && <Mark>{t("sessions.current_label")}</Mark>}
-        <SmallText>{address === null ? t("sessions.since_body", { when: dateTime(signedInAt) }) : t("sessions.since_from_body", { when: dateTime(signedInAt), address })}</SmallText>
+        <SmallText>
+          {address === null
+            ? t("sessions.since_body", { when: dateTime(signedInAt) })
+            : t("sessions.since_from_body", { when: dateTime(signedInAt), address })}
+        </SmallText>
         {!current && <SmallText>{t("sessions.seen_body", { when: dateTime(lastSeenAt) })}</SmallText>}
       </div>
       {!current && (
-        <Button tone="quiet" size="small" pending={pending} aria-label={t("sessions.end_aria", { device: name })} onClick={onEnd}>
+        <Button
+          tone="quiet"
+          size="small"
+          pending={pending}
+          aria-label={t("sessions.end_aria", { device: name })}
+          onClick={onEnd}
+        >
           {t("sessions.end_action")}
         </Button>
       )}
@@ -99,7 +144,11 @@ const Row = styled.li`
   gap: ${space(3)};
   padding: ${space(3)} 0;
   border-top: 1px solid ${s("border")};
-  & > div { flex: 1 1 14rem; min-width: 0; overflow-wrap: anywhere; }
+  & > div {
+    flex: 1 1 14rem;
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
 `;
 
 const Mark = styled.span`

@@ -9,7 +9,13 @@ import SecurityPage from "./SecurityPage.tsx";
 const idOf = (digit: string): string => `01890a5d-ac96-7000-8000-00000000000${digit}`;
 const times = { signed_in_at: "2026-11-20T09:00:00.000Z", last_seen_at: "2026-11-21T10:00:00.000Z" };
 const own: OwnSession = { id: idOf("1"), current: true, device: "Firefox, Linux", address: "192.0.2.x", ...times };
-const phone: OwnSession = { id: idOf("2"), current: false, device: "Safari, iPhone", address: "198.51.100.x", ...times };
+const phone: OwnSession = {
+  id: idOf("2"),
+  current: false,
+  device: "Safari, iPhone",
+  address: "198.51.100.x",
+  ...times,
+};
 const unknown: OwnSession = { id: idOf("3"), current: false, device: null, address: null, ...times };
 
 /** The service's side: lists, and ends what it is told to. */
@@ -30,7 +36,8 @@ function service(...sessions: OwnSession[]): FakeHttp {
   }
   return http;
 }
-const rows = async () => within(await screen.findByRole("region", { name: "Devices and sign-ins" })).findAllByRole("listitem");
+const rows = async () =>
+  within(await screen.findByRole("region", { name: "Devices and sign-ins" })).findAllByRole("listitem");
 
 describe("the security page", () => {
   it("lists sign-ins, names this browser, and offers to end the others alone", async () => {
@@ -110,18 +117,27 @@ describe("the security page", () => {
   it("has its sign-ins last, whose number nobody knows before", async () => {
     await renderApp(<SecurityPage />, { http: service(own, phone) });
     await rows();
-    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual(["Locking by itself", "More about your security", "Devices and sign-ins"]);
+    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual([
+      "Locking by itself",
+      "More about your security",
+      "Devices and sign-ins",
+    ]);
   });
 
   it("shows its list where the vault does not load", async () => {
-    await renderApp(<SecurityPage />, { http: service(own), vault: Promise.reject(new PortalError("vault_unavailable")) });
+    await renderApp(<SecurityPage />, {
+      http: service(own),
+      vault: Promise.reject(new PortalError("vault_unavailable")),
+    });
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(await screen.findByText("Firefox, Linux")).toBeVisible();
   });
 
   it("leads to what the other areas own", async () => {
     await renderApp(<SecurityPage />, { http: service(own) });
-    const links = ["What opens my secrets", "My safety words and people I know"].map((name) => screen.getByRole("link", { name }).getAttribute("href"));
+    const links = ["What opens my secrets", "My safety words and people I know"].map((name) =>
+      screen.getByRole("link", { name }).getAttribute("href"),
+    );
     expect(links).toEqual(["/openers", "/people"]);
     expect(screen.queryByRole("img")).not.toBeInTheDocument(); // 200 pixels of an image are enough to recover
   });

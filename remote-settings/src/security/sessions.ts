@@ -14,12 +14,16 @@ export function sessionsQuery({ http, user }: Pick<Portal, "http" | "user">) {
   });
 }
 
-/** Ends one sign-in, or with null all others. One that ended meanwhile is no error: the list is read anew. */
+/**
+ * Ends one sign-in, or with null all others. One that ended meanwhile is no error: the list is read
+ * anew.
+ */
 export function useEndSession() {
   const { http, user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (session: OwnSession | null) => http.request("DELETE", session === null ? "/user/sessions" : `/user/sessions/${session.id}`, z.null()),
+    mutationFn: (session: OwnSession | null) =>
+      http.request("DELETE", session === null ? "/user/sessions" : `/user/sessions/${session.id}`, z.null()),
     onSettled: () => client.invalidateQueries({ queryKey: keyOf(user.userId) }),
   });
 }

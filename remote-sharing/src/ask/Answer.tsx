@@ -21,7 +21,10 @@ interface AnswerProps {
   readonly onClose: () => void;
 }
 
-/** What somebody sent: nothing in it is believed but that they had the link. It is shown as text or saved, and kept on request. */
+/**
+ * What somebody sent: nothing in it is believed but that they had the link. It is shown as text or
+ * saved, and kept on request.
+ */
 export function Answer({ vault, answer, title, collected, collecting, onCollect, onDrop, onClose }: AnswerProps) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();

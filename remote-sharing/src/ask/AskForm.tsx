@@ -27,7 +27,8 @@ export function AskForm({ vault }: { readonly vault: Vault }) {
   const act = useOpenerAct();
   const busy = act.state.status === "running" || act.state.status === "asking";
   const { errors } = formState;
-  const problemText = (message: string | undefined) => (message === undefined ? null : isAskProblem(message) ? t(`ask.${message}_error`) : t("errors:unknown"));
+  const problemText = (message: string | undefined) =>
+    message === undefined ? null : isAskProblem(message) ? t(`ask.${message}_error`) : t("errors:unknown");
 
   const ask = (draft: AskDraft) => {
     act.start(async (opener, options) => {
@@ -41,9 +42,31 @@ export function AskForm({ vault }: { readonly vault: Vault }) {
     <form onSubmit={(event) => void handleSubmit(ask)(event)} noValidate>
       <Card as="div">
         <Stack $gap={6}>
-          <TextField label={t("ask.title_label")} hint={t("ask.title_hint")} error={problemText(errors.title?.message)} autoComplete="off" disabled={busy} {...register("title")} />
-          <TextArea optional rows={3} label={t("ask.note_label")} hint={t("ask.note_hint")} error={problemText(errors.note?.message)} disabled={busy} {...register("note")} />
-          <TextField label={t("ask.name_label")} hint={t("ask.name_hint")} error={problemText(errors.askedBy?.message)} autoComplete="name" disabled={busy} {...register("askedBy")} />
+          <TextField
+            label={t("ask.title_label")}
+            hint={t("ask.title_hint")}
+            error={problemText(errors.title?.message)}
+            autoComplete="off"
+            disabled={busy}
+            {...register("title")}
+          />
+          <TextArea
+            optional
+            rows={3}
+            label={t("ask.note_label")}
+            hint={t("ask.note_hint")}
+            error={problemText(errors.note?.message)}
+            disabled={busy}
+            {...register("note")}
+          />
+          <TextField
+            label={t("ask.name_label")}
+            hint={t("ask.name_hint")}
+            error={problemText(errors.askedBy?.message)}
+            autoComplete="name"
+            disabled={busy}
+            {...register("askedBy")}
+          />
           <ChoiceRow
             legend={t("ask.lifetime_label")}
             disabled={busy}

@@ -18,7 +18,13 @@ interface AskedCardProps {
   readonly request: AskedRow;
 }
 
-const icons = { awaiting: Hourglass, provided: Inbox, collected: CircleCheck, expired: CircleX, revoked: CircleX } as const satisfies Record<AskedRow["state"], LucideIcon>;
+const icons = {
+  awaiting: Hourglass,
+  provided: Inbox,
+  collected: CircleCheck,
+  expired: CircleX,
+  revoked: CircleX,
+} as const satisfies Record<AskedRow["state"], LucideIcon>;
 
 /** One request: its state, its link while it waits, its answer once it came. */
 export function AskedCard({ vault, request }: AskedCardProps) {
@@ -42,7 +48,13 @@ export function AskedCard({ vault, request }: AskedCardProps) {
   const title = request.title === "" ? t("asked.untitled_title") : request.title;
 
   const handleDrop = async () => {
-    const sure = await confirm({ title: t(`asked.${ending}_confirm_title`), description: t(`asked.${ending}_confirm_body`), confirmLabel: t(`asked.${ending}_confirm_action`), alert: true, danger: true });
+    const sure = await confirm({
+      title: t(`asked.${ending}_confirm_title`),
+      description: t(`asked.${ending}_confirm_body`),
+      confirmLabel: t(`asked.${ending}_confirm_action`),
+      alert: true,
+      danger: true,
+    });
     if (!sure) return;
     setLink(null);
     setAnswer(null);
@@ -70,7 +82,9 @@ export function AskedCard({ vault, request }: AskedCardProps) {
                 <strong>{t(`asked.state_${state}_label`)}</strong>
               </li>
               {waits && <li>{t("given.until_body", { when: formats.dateTime(request.expiresAt) })}</li>}
-              {request.providedAt !== null && <li>{t("asked.provided_body", { when: formats.dateTime(request.providedAt) })}</li>}
+              {request.providedAt !== null && (
+                <li>{t("asked.provided_body", { when: formats.dateTime(request.providedAt) })}</li>
+              )}
               {request.size !== null && <li>{formats.size(request.size)}</li>}
               <li>{t("asked.created_body", { when: formats.dateTime(request.createdAt) })}</li>
             </CardFacts>
@@ -123,7 +137,10 @@ export function AskedCard({ vault, request }: AskedCardProps) {
   );
 }
 
-/** The opened answer. It is put away, its bytes overwritten, when another takes its place, on lock, and when the page goes. */
+/**
+ * The opened answer. It is put away, its bytes overwritten, when another takes its place, on lock,
+ * and when the page goes.
+ */
 function useOpenedAnswer() {
   const { onLock } = usePortal();
   const [answer, setAnswer] = useState<OpenedAnswer | null>(null);

@@ -1,6 +1,17 @@
 import { usePortal, type AskedRow, type Vault } from "@relicario/shared/contract";
 import { Switch } from "@relicario/shared/forms";
-import { ButtonLink, EmptyState, ErrorNotice, Loading, Page, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Page,
+  Skeleton,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { MessageCircleQuestion, Plus } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
@@ -43,7 +54,9 @@ function AskedFor({ vault }: { readonly vault: Vault }) {
   return (
     <Stack $gap={4}>
       <SpacedRow $justify="between">
-        <SmallText role="status">{requests.data === undefined ? "" : t("asked.total_status", { count: requests.data.length })}</SmallText>
+        <SmallText role="status">
+          {requests.data === undefined ? "" : t("asked.total_status", { count: requests.data.length })}
+        </SmallText>
         <Switch label={t("asked.ended_label")} checked={ended} onChange={setEnded} />
       </SpacedRow>
       {requests.isError && <ErrorNotice error={requests.error} onRetry={() => void requests.refetch()} />}
@@ -53,7 +66,11 @@ function AskedFor({ vault }: { readonly vault: Vault }) {
         </Loading>
       )}
       {requests.data?.length === 0 && (
-        <EmptyState icon={<MessageCircleQuestion />} title={t("asked.empty_title")} actions={<ButtonLink to="/ask-for-secret">{t("asked.ask_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<MessageCircleQuestion />}
+          title={t("asked.empty_title")}
+          actions={<ButtonLink to="/ask-for-secret">{t("asked.ask_action")}</ButtonLink>}
+        >
           <p>{t("asked.empty_body")}</p>
         </EmptyState>
       )}
@@ -70,7 +87,10 @@ function AskedFor({ vault }: { readonly vault: Vault }) {
   );
 }
 
-/** Says once that something came, when a later reading of the list shows an answer that an earlier one did not. */
+/**
+ * Says once that something came, when a later reading of the list shows an answer that an earlier
+ * one did not.
+ */
 function useTellWhatCame(requests: readonly AskedRow[] | undefined): void {
   const { t } = useTranslation("beta-share");
   const { notify } = usePortal();
@@ -78,7 +98,8 @@ function useTellWhatCame(requests: readonly AskedRow[] | undefined): void {
   useEffect(() => {
     if (requests === undefined) return;
     for (const { requestId, state, title } of requests) {
-      if (state === "provided" && awaited.current.has(requestId)) notify({ tone: "success", text: t("asked.came_status", { title }) });
+      if (state === "provided" && awaited.current.has(requestId))
+        notify({ tone: "success", text: t("asked.came_status", { title }) });
     }
     awaited.current = new Set(requests.filter(({ state }) => state === "awaiting").map(({ requestId }) => requestId));
   }, [requests, notify, t]);

@@ -1,7 +1,13 @@
 import { act, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import { askSizes, secretRequestOf } from "./ask-draft.ts";
 import AskedForPage from "./AskedForPage.tsx";
 import AskPage from "./AskPage.tsx";
@@ -14,7 +20,8 @@ const show = async (name: string, action: string, text = "garden") => {
 };
 
 describe("asking for a secret", () => {
-  const draw = (settings: FakeVaultSettings = {}, look: Parameters<typeof renderApp>[1] = {}) => renderApp(<AskPage />, { vault: createFakeVault({ secrets, ...settings }), ...look });
+  const draw = (settings: FakeVaultSettings = {}, look: Parameters<typeof renderApp>[1] = {}) =>
+    renderApp(<AskPage />, { vault: createFakeVault({ secrets, ...settings }), ...look });
 
   it("makes a link to hand on, once a picture was shown", async () => {
     await draw();
@@ -49,8 +56,18 @@ describe("asking for a secret", () => {
   });
 
   it("asks for bytes of plain content until a day from now", () => {
-    const request = secretRequestOf({ title: "a", note: "", askedBy: "b", lifetime: "day", size: "film", notify: false }, Date.parse("2026-11-22T10:00:00.000Z"));
-    expect(request).toEqual({ title: "a", note: "", askedBy: "b", notify: false, expiresAt: "2026-11-23T10:00:00.000Z", maxSize: askSizes.film });
+    const request = secretRequestOf(
+      { title: "a", note: "", askedBy: "b", lifetime: "day", size: "film", notify: false },
+      Date.parse("2026-11-22T10:00:00.000Z"),
+    );
+    expect(request).toEqual({
+      title: "a",
+      note: "",
+      askedBy: "b",
+      notify: false,
+      expiresAt: "2026-11-23T10:00:00.000Z",
+      maxSize: askSizes.film,
+    });
   });
 });
 
@@ -66,8 +83,14 @@ describe("what was asked for", () => {
     await screen.findByRole("group", { name: "What came" });
   };
 
-  it.each([["en", "light"], ["es", "dark"]] as const)("shows all five states (%s, %s)", async (language, theme) => {
-    const asked = (["awaiting", "provided", "collected", "expired", "revoked"] as const).map((state) => ({ title: state, state }));
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("shows all five states (%s, %s)", async (language, theme) => {
+    const asked = (["awaiting", "provided", "collected", "expired", "revoked"] as const).map((state) => ({
+      title: state,
+      state,
+    }));
     await draw({ asked }, { language, theme });
     expect(await screen.findAllByRole("heading", { level: 2 })).toHaveLength(3);
     await userEvent.click(screen.getByRole("switch"));
@@ -159,8 +182,11 @@ describe("what was asked for", () => {
     expect(await screen.findByText("You have not asked for anything")).toBeVisible();
   });
 
-  it.each(["hidden", "unknown", "not_revoked_here", "still_served"] as const)("says in words what does not fit: %s", async (doubt) => {
-    await draw({ asked: [{ title: "The deed", doubt }] });
-    expect(await screen.findByText("This does not fit what you signed")).toBeVisible();
-  });
+  it.each(["hidden", "unknown", "not_revoked_here", "still_served"] as const)(
+    "says in words what does not fit: %s",
+    async (doubt) => {
+      await draw({ asked: [{ title: "The deed", doubt }] });
+      expect(await screen.findByText("This does not fit what you signed")).toBeVisible();
+    },
+  );
 });

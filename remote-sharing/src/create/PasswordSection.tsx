@@ -18,12 +18,18 @@ interface PasswordSectionProps {
   readonly pictureError: string | null;
 }
 
-/** What a link asks for beside itself: a password, four words unless the person says otherwise, and a picture of its own. */
+/**
+ * What a link asks for beside itself: a password, four words unless the person says otherwise, and
+ * a picture of its own.
+ */
 export function PasswordSection({ vault, disabled, pictureError }: PasswordSectionProps) {
   const { t } = useTranslation("beta-share");
   const { control, setValue, formState } = useFormContext<ShareDraft>();
   const problemText = useDraftProblem();
-  const [password, own, asksPicture, picture] = useWatch({ control, name: ["password", "own", "asksPicture", "picture"] });
+  const [password, own, asksPicture, picture] = useWatch({
+    control,
+    name: ["password", "own", "asksPicture", "picture"],
+  });
   const { errors } = formState;
   return (
     <Stack $gap={4}>
@@ -31,7 +37,11 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
         legend={t("create.password_label")}
         name="share-password"
         disabled={disabled}
-        choices={passwordChoices.map((value) => ({ value, label: t(`create.password_${value}_label`), hint: t(`create.password_${value}_hint`) }))}
+        choices={passwordChoices.map((value) => ({
+          value,
+          label: t(`create.password_${value}_label`),
+          hint: t(`create.password_${value}_hint`),
+        }))}
         value={password}
         onChange={(value) => {
           setValue("password", value);

@@ -24,7 +24,16 @@ interface PersonFieldProps {
 }
 
 /** One person by user name: their eight words, and how well this account knows their keys. */
-export function PersonField({ vault, value, onChange, compared, onCompared, onLinkInstead, disabled, error }: PersonFieldProps) {
+export function PersonField({
+  vault,
+  value,
+  onChange,
+  compared,
+  onCompared,
+  onLinkInstead,
+  disabled,
+  error,
+}: PersonFieldProps) {
   const { t } = useTranslation("beta-share");
   const [userName, setUserName] = useState("");
   const running = useRef<AbortController | null>(null);
@@ -76,7 +85,13 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
           search();
         }}
         beside={
-          <Button tone="quiet" disabled={disabled} pending={find.isPending} icon={<UserSearch aria-hidden />} onClick={search}>
+          <Button
+            tone="quiet"
+            disabled={disabled}
+            pending={find.isPending}
+            icon={<UserSearch aria-hidden />}
+            onClick={search}
+          >
             {t("person.find_action")}
           </Button>
         }
@@ -109,7 +124,11 @@ export function PersonField({ vault, value, onChange, compared, onCompared, onLi
       )}
       {value !== null && value.standing !== "changed" && (
         <Stack $gap={3}>
-          <Notice role="status" tone={value.standing === "compared" ? "success" : "info"} title={t(`person.${value.standing}_title`, { name: value.userName })}>
+          <Notice
+            role="status"
+            tone={value.standing === "compared" ? "success" : "info"}
+            title={t(`person.${value.standing}_title`, { name: value.userName })}
+          >
             {t(`person.${value.standing}_body`, { name: value.userName })}
           </Notice>
           <WordList words={value.words} label={t("person.words_label", { name: value.userName })} />

@@ -3,7 +3,17 @@ import { maxShareViews } from "@relicario/shared/api";
 import { usePortal, type FoundPerson, type Vault } from "@relicario/shared/contract";
 import { isPortalError, toPortalError } from "@relicario/shared/errors";
 import { ActProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, SectionTitle, SmallText, SpacedRow, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  SectionTitle,
+  SmallText,
+  SpacedRow,
+  Stack,
+  useErrorSentence,
+  useForgetting,
+} from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -42,7 +52,10 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
   const portal = usePortal();
   const form = useForm<ShareDraft>({ resolver: zodResolver(ShareDraft), defaultValues: emptyDraft() });
   const { control, setValue, handleSubmit, formState } = form;
-  const [audience, person, lifetime, views, otherViews, notify, opener, picture] = useWatch({ control, name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"] });
+  const [audience, person, lifetime, views, otherViews, notify, opener, picture] = useWatch({
+    control,
+    name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"],
+  });
   useForgetting(vault, opener);
   useForgetting(vault, picture);
   const [compared, setCompared] = useState(false);
@@ -76,7 +89,10 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
     try {
       await vault.people.setCompared(userId, compared);
     } catch (error) {
-      portal.notify({ tone: "error", text: t("create.compared_error", { name: userName, why: sentence(toPortalError(error)) }) });
+      portal.notify({
+        tone: "error",
+        text: t("create.compared_error", { name: userName, why: sentence(toPortalError(error)) }),
+      });
     }
   };
 
@@ -90,7 +106,11 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
               legend={t("create.who_label")}
               name="share-audience"
               disabled={busy}
-              choices={audiences.map((value) => ({ value, label: t(`create.who_${value}_label`), hint: t(`create.who_${value}_hint`) }))}
+              choices={audiences.map((value) => ({
+                value,
+                label: t(`create.who_${value}_label`),
+                hint: t(`create.who_${value}_hint`),
+              }))}
               value={audience}
               onChange={(value) => {
                 setValue("audience", value);
@@ -144,7 +164,9 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
                 />
               )}
             </Stack>
-            {audience !== "person" && <PasswordSection vault={vault} disabled={busy} pictureError={pictureFailed ? sentence(failure) : null} />}
+            {audience !== "person" && (
+              <PasswordSection vault={vault} disabled={busy} pictureError={pictureFailed ? sentence(failure) : null} />
+            )}
             <Checkbox
               label={t("create.notify_label")}
               checked={notify}

@@ -1,7 +1,14 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeGiven, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakeGiven,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import SharePage from "./SharePage.tsx";
 
 const secrets = [{ title: "Letter", content: "words" }];
@@ -47,7 +54,11 @@ describe("the share dialog", () => {
     await make();
     await screen.findByRole("heading", { name: "The link is ready" });
     expect(screen.queryByRole("button", { name: "Copy the password" })).not.toBeInTheDocument();
-    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({ audience: "signed_in", maxViews: null, password: false });
+    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({
+      audience: "signed_in",
+      maxViews: null,
+      password: false,
+    });
   });
 
   it("sends nothing before what is missing is there, and says what that is", async () => {
@@ -86,7 +97,10 @@ describe("the share dialog", () => {
     await make("Share");
     await screen.findByRole("heading", { name: "Shared" });
     expect(screen.getByText(/\/p-shared\/[^#]*$/, { selector: "code" })).toBeVisible();
-    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({ audience: "person", person: { userName: "bruno" } });
+    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({
+      audience: "person",
+      person: { userName: "bruno" },
+    });
     expect((await vault.people.find("bruno")).standing).toBe("compared");
     await expectAccessible();
   });
@@ -101,7 +115,9 @@ describe("the share dialog", () => {
     await make("Share");
     expect(await screen.findByRole("heading", { name: "Shared" })).toHaveFocus();
     await waitFor(() => {
-      expect(record.notices).toEqual([{ tone: "error", text: expect.stringMatching(/^It is shared with bruno, but it could not be kept/) as string }]);
+      expect(record.notices).toEqual([
+        { tone: "error", text: expect.stringMatching(/^It is shared with bruno, but it could not be kept/) as string },
+      ]);
     });
     expect(vault.calls.filter((call) => call === "shares.create")).toHaveLength(1);
   });
@@ -114,7 +130,11 @@ describe("the share dialog", () => {
       if (name === "bruno") await new Promise<void>((resolve) => late.push(resolve));
       return person;
     };
-    await renderApp(<SharePage />, { route: "/share/:secretId", path: `/share/${first}`, vault: { ...vault, people: { ...vault.people, find } } });
+    await renderApp(<SharePage />, {
+      route: "/share/:secretId",
+      path: `/share/${first}`,
+      vault: { ...vault, people: { ...vault.people, find } },
+    });
     await userEvent.click(await screen.findByRole("radio", { name: "One person" }));
     const name = screen.getByRole("textbox", { name: "Their user name" });
     await userEvent.type(name, "bruno{Enter}");
@@ -169,10 +189,16 @@ describe("the share dialog", () => {
   it("asks to unlock a locked device, and comes back", async () => {
     const vault = createFakeVault({ secrets, unlocked: false });
     await renderApp(<SharePage />, { route: "/share/:secretId", path: "/share/x", vault });
-    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Fshare%2Fx");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Fshare%2Fx",
+    );
   });
 
-  it.each([["es", "dark"], ["en", "light"]] as const)("is accessible with all of it open (%s, %s)", async (language, theme) => {
+  it.each([
+    ["es", "dark"],
+    ["en", "light"],
+  ] as const)("is accessible with all of it open (%s, %s)", async (language, theme) => {
     await draw({}, { language, theme });
     const boxes = screen.getAllByRole("checkbox");
     for (const box of boxes) await userEvent.click(box);
@@ -239,11 +265,14 @@ describe("the list of shares", () => {
     });
   });
 
-  it.each(["hidden", "not_revoked_here", "still_served", "changed", "unknown"] as const)("says in words what does not fit: %s", async (doubt) => {
-    await listed({ doubt });
-    expect(screen.getByText("This does not fit what you signed")).toBeVisible();
-    await expectAccessible();
-  });
+  it.each(["hidden", "not_revoked_here", "still_served", "changed", "unknown"] as const)(
+    "says in words what does not fit: %s",
+    async (doubt) => {
+      await listed({ doubt });
+      expect(screen.getByText("This does not fit what you signed")).toBeVisible();
+      await expectAccessible();
+    },
+  );
 
   it.each([
     ["only the service names", { doubt: "unknown" }],

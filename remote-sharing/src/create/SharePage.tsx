@@ -12,13 +12,18 @@ import { WithVault } from "../vault/WithVault.tsx";
 import { MadeShareCard } from "./MadeShareCard.tsx";
 import { ShareForm, type MadeShare } from "./ShareForm.tsx";
 
-/** Route `/share/:secretId`: who can open this secret by now, and sharing it anew. Other areas link here. */
+/**
+ * Route `/share/:secretId`: who can open this secret by now, and sharing it anew. Other areas link
+ * here.
+ */
 export default function SharePage() {
   const { t } = useTranslation("beta-share");
   const { secretId = "" } = useParams();
   return (
     <Page title={t("share.title")} lead={t("share.lead_body")}>
-      <WithVault returnTo={`/share/${secretId}`}>{(vault) => <ShareSecret key={secretId} vault={vault} secretId={secretId} />}</WithVault>
+      <WithVault returnTo={`/share/${secretId}`}>
+        {(vault) => <ShareSecret key={secretId} vault={vault} secretId={secretId} />}
+      </WithVault>
     </Page>
   );
 }
@@ -46,7 +51,11 @@ function ShareSecret({ vault, secretId }: ShareSecretProps) {
   }
   if (named.data.status === "gone") {
     return (
-      <EmptyState icon={<FileQuestion />} title={t("share.gone_title")} actions={<ButtonLink to="/secrets">{t("share.list_action")}</ButtonLink>}>
+      <EmptyState
+        icon={<FileQuestion />}
+        title={t("share.gone_title")}
+        actions={<ButtonLink to="/secrets">{t("share.list_action")}</ButtonLink>}
+      >
         <p>{t("share.gone_body")}</p>
       </EmptyState>
     );

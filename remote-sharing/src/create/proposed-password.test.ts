@@ -2,7 +2,10 @@ import { loadWords } from "@relicario/shared/forms";
 import { proposePassword } from "./proposed-password.ts";
 
 describe("proposePassword", () => {
-  it.each([["en", "english"], ["es", "spanish"]] as const)("draws four words of the list, without accents (%s)", async (language, list) => {
+  it.each([
+    ["en", "english"],
+    ["es", "spanish"],
+  ] as const)("draws four words of the list, without accents (%s)", async (language, list) => {
     const known = await loadWords(list);
     const words = (await proposePassword(language)).split(" ");
     expect(words).toHaveLength(4);

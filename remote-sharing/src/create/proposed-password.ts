@@ -6,8 +6,9 @@ const count = 4;
 const plain = /^[a-z]+$/;
 
 /**
- * Four words with a space between them, each drawn from the plain words of the BIP-39 list of the portal's language: of 2,048 in English
- * (44 bits), of some 1,700 in Spanish (43 bits). Whoever has the link has ten tries at the service.
+ * Four words with a space between them, each drawn from the plain words of the BIP-39 list of the
+ * portal's language: of 2,048 in English (44 bits), of some 1,700 in Spanish (43 bits). Whoever has
+ * the link has ten tries at the service.
  */
 export async function proposePassword(language: Language): Promise<string> {
   const list = (await loadWords(language === "es" ? "spanish" : "english")).filter((word) => plain.test(word));

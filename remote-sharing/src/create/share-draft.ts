@@ -6,7 +6,12 @@ const hourMilliseconds = 3_600_000;
 const dayMilliseconds = 24 * hourMilliseconds;
 
 /** How long a share lives, in milliseconds. */
-export const lifetimes = { hour: hourMilliseconds, day: dayMilliseconds, week: shareDays.usual * dayMilliseconds, month: shareDays.most * dayMilliseconds } as const;
+export const lifetimes = {
+  hour: hourMilliseconds,
+  day: dayMilliseconds,
+  week: shareDays.usual * dayMilliseconds,
+  month: shareDays.most * dayMilliseconds,
+} as const;
 export type Lifetime = keyof typeof lifetimes;
 export const lifetimeNames = ["hour", "day", "week", "month"] as const satisfies readonly Lifetime[];
 
@@ -18,7 +23,15 @@ export const audiences = ["public", "signed_in", "person"] as const;
 export const passwordChoices = ["proposed", "own", "none"] as const;
 
 /** Validation errors; each has a text `create.<name>_error`. */
-export const draftProblems = ["person_missing", "person_undecided", "views_wrong", "password_missing", "password_broken", "picture_missing", "opener_missing"] as const;
+export const draftProblems = [
+  "person_missing",
+  "person_undecided",
+  "views_wrong",
+  "password_missing",
+  "password_broken",
+  "picture_missing",
+  "opener_missing",
+] as const;
 export type DraftProblem = (typeof draftProblems)[number];
 
 /** Values of the form. Passwords are kept exactly as typed. */
@@ -57,7 +70,20 @@ export const ShareDraft = z
 export type ShareDraft = z.infer<typeof ShareDraft>;
 
 export function emptyDraft(): ShareDraft {
-  return { audience: "public", person: null, lifetime: "week", views: "5", otherViews: "", password: "proposed", proposed: "", own: "", asksPicture: false, picture: null, notify: false, opener: null };
+  return {
+    audience: "public",
+    person: null,
+    lifetime: "week",
+    views: "5",
+    otherViews: "",
+    password: "proposed",
+    proposed: "",
+    own: "",
+    asksPicture: false,
+    picture: null,
+    notify: false,
+    opener: null,
+  };
 }
 
 /** Null for no limit. */
@@ -68,7 +94,12 @@ export function viewsOf(choice: ViewChoice, other: string): number | null | "wro
 }
 
 /** Null without one. */
-export function passwordOf({ audience, password, proposed, own }: Pick<ShareDraft, "audience" | "password" | "proposed" | "own">): string | null {
+export function passwordOf({
+  audience,
+  password,
+  proposed,
+  own,
+}: Pick<ShareDraft, "audience" | "password" | "proposed" | "own">): string | null {
   if (audience === "person" || password === "none") return null;
   return password === "proposed" ? proposed : own;
 }
@@ -80,7 +111,10 @@ export function requestOf(draft: ShareDraft, secretId: string, now: number): Sha
   if (maxViews === "wrong" || (audience === "person" && person === null)) return null;
   return {
     secretId,
-    to: audience === "person" && person !== null ? { audience, person } : { audience: audience === "public" ? "public" : "signed_in" },
+    to:
+      audience === "person" && person !== null
+        ? { audience, person }
+        : { audience: audience === "public" ? "public" : "signed_in" },
     expiresAt: new Date(now + lifetimes[draft.lifetime]).toISOString(),
     maxViews,
     password: passwordOf(draft),

@@ -9,16 +9,22 @@ export const receivedKeys = {
   mine: (userId: string) => ["received", userId, "mine"] as const,
 };
 
-/** Names of people are plaintext of the sealed book: they leave the cache soon after the last screen that shows them. */
+/**
+ * Names of people are plaintext of the sealed book: they leave the cache soon after the last screen
+ * that shows them.
+ */
 const plaintextCacheMilliseconds = 60_000;
-/** So often the list is asked for again while it is on the screen: something may come at any time. */
+/**
+ * So often the list is asked for again while it is on the screen: something may come at any time.
+ */
 const listPollMilliseconds = 60_000;
 
 /** What others shared with this account, newest first. */
 export function receivedQuery(vault: Vault, userId: string, ended: boolean) {
   return queryOptions({
     queryKey: receivedKeys.list(userId, ended),
-    queryFn: async ({ signal }) => (await vault.received.list({ signal, ended })).toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
+    queryFn: async ({ signal }) =>
+      (await vault.received.list({ signal, ended })).toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
     refetchInterval: listPollMilliseconds,
@@ -37,5 +43,9 @@ export function peopleQuery(vault: Vault, userId: string) {
 
 /** The words of this account. */
 export function ownWordsQuery(vault: Vault, userId: string) {
-  return queryOptions({ queryKey: receivedKeys.mine(userId), queryFn: () => vault.people.mine(), gcTime: plaintextCacheMilliseconds });
+  return queryOptions({
+    queryKey: receivedKeys.mine(userId),
+    queryFn: () => vault.people.mine(),
+    gcTime: plaintextCacheMilliseconds,
+  });
 }

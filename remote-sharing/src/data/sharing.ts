@@ -1,7 +1,10 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
 import { queryOptions, useQueryClient } from "@tanstack/react-query";
 
-/** Query keys, each with the account. Titles and names are plaintext: the host clears this cache when the vault locks. */
+/**
+ * Query keys, each with the account. Titles and names are plaintext: the host clears this cache
+ * when the vault locks.
+ */
 const givenKeys = {
   all: (userId: string) => ["given", userId] as const,
   refresh: (userId: string) => ["given", userId, "refresh"] as const,
@@ -11,10 +14,15 @@ const givenKeys = {
 };
 
 const plaintextCacheMilliseconds = 60_000;
-/** So often the list of requests is asked for again while it is on the screen: an answer may come at any time. */
+/**
+ * So often the list of requests is asked for again while it is on the screen: an answer may come at
+ * any time.
+ */
 const requestsPollMilliseconds = 60_000;
 
-/** Reads the keyring. Afterwards the vault knows whether the account is empty, locked or unlocked. */
+/**
+ * Reads the keyring. Afterwards the vault knows whether the account is empty, locked or unlocked.
+ */
 export function refreshQuery(vault: Vault, userId: string) {
   return queryOptions({ queryKey: givenKeys.refresh(userId), queryFn: () => vault.refresh() });
 }
@@ -23,7 +31,9 @@ export function refreshQuery(vault: Vault, userId: string) {
 export function titleQuery(vault: Vault, userId: string, secretId: string) {
   return queryOptions({
     queryKey: givenKeys.title(userId, secretId),
-    queryFn: async ({ signal }): Promise<{ readonly status: "there"; readonly title: string } | { readonly status: "gone" }> => {
+    queryFn: async ({
+      signal,
+    }): Promise<{ readonly status: "there"; readonly title: string } | { readonly status: "gone" }> => {
       const row = (await vault.list({ signal })).find((each) => each.secretId === secretId);
       return row?.deletedAt === null ? { status: "there", title: row.label?.title ?? "" } : { status: "gone" };
     },

@@ -6,7 +6,14 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { lifetimeNames, lifetimes, viewChoices, viewsOf, type Lifetime, type ViewChoice } from "../create/share-draft.ts";
+import {
+  lifetimeNames,
+  lifetimes,
+  viewChoices,
+  viewsOf,
+  type Lifetime,
+  type ViewChoice,
+} from "../create/share-draft.ts";
 import { useReadAnew } from "../data/sharing.ts";
 import { ChoiceRow } from "../link/ChoiceRow.tsx";
 
@@ -26,7 +33,8 @@ export function ChangeShare({ vault, share, onClose }: ChangeShareProps) {
   const [otherViews, setOtherViews] = useState("");
   const [wrong, setWrong] = useState(false);
   const change = useMutation({
-    mutationFn: (next: { readonly expiresAt?: string; readonly maxViews?: number | null }) => vault.shares.change(share.shareId, next),
+    mutationFn: (next: { readonly expiresAt?: string; readonly maxViews?: number | null }) =>
+      vault.shares.change(share.shareId, next),
     onSuccess: () => {
       notify({ tone: "success", text: t("change.done_status") });
       onClose();
@@ -39,14 +47,21 @@ export function ChangeShare({ vault, share, onClose }: ChangeShareProps) {
     if (maxViews === "wrong") return;
     const expiresAt = lifetime === "same" ? undefined : new Date(Date.now() + lifetimes[lifetime]).toISOString();
     if (expiresAt === undefined && maxViews === undefined) onClose();
-    else change.mutate({ ...(expiresAt === undefined ? {} : { expiresAt }), ...(maxViews === undefined ? {} : { maxViews }) });
+    else
+      change.mutate({
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(maxViews === undefined ? {} : { maxViews }),
+      });
   };
   return (
     <Stack $gap={5} role="group" aria-label={t("change.title")}>
       <ChoiceRow
         legend={t("change.lifetime_label")}
         disabled={change.isPending}
-        choices={[{ value: "same" as const, label: t("change.same_label") }, ...lifetimeNames.map((value) => ({ value, label: t(`create.lifetime_${value}_label`) }))]}
+        choices={[
+          { value: "same" as const, label: t("change.same_label") },
+          ...lifetimeNames.map((value) => ({ value, label: t(`create.lifetime_${value}_label`) })),
+        ]}
         value={lifetime}
         onChange={setLifetime}
       />
@@ -54,7 +69,10 @@ export function ChangeShare({ vault, share, onClose }: ChangeShareProps) {
         legend={t("change.views_label")}
         {...(share.views === 0 ? {} : { hint: t("change.views_hint", { count: share.views }) })}
         disabled={change.isPending}
-        choices={[{ value: "same" as const, label: t("change.same_label") }, ...viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) }))]}
+        choices={[
+          { value: "same" as const, label: t("change.same_label") },
+          ...viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) })),
+        ]}
         value={views}
         onChange={setViews}
       />

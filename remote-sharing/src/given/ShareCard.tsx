@@ -30,7 +30,8 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   const [changing, setChanging] = useState(false);
   const showing = useOpenerAct();
   const updating = useOpenerAct();
-  // Said by the mutation itself: the card is gone as soon as the list was read anew, and what a caller waits for with it.
+  // Said by the mutation itself: the card is gone as soon as the list was read anew, and what a
+  // caller waits for with it.
   const revoke = useMutation({
     mutationFn: () => vault.shares.revoke(share.shareId),
     onSuccess: () => {
@@ -46,7 +47,13 @@ export function ShareCard({ vault, share }: ShareCardProps) {
   const name = person?.userName ?? "";
 
   const handleRevoke = async () => {
-    const sure = await confirm({ title: t("revoke.confirm_title"), description: t("revoke.confirm_body"), confirmLabel: t("revoke.confirm_action"), alert: true, danger: true });
+    const sure = await confirm({
+      title: t("revoke.confirm_title"),
+      description: t("revoke.confirm_body"),
+      confirmLabel: t("revoke.confirm_action"),
+      alert: true,
+      danger: true,
+    });
     if (!sure) return;
     setLink(null);
     revoke.mutate();
@@ -76,9 +83,21 @@ export function ShareCard({ vault, share }: ShareCardProps) {
           <div>
             <CardName as="h3">{t(`given.${audience}_title`, { name })}</CardName>
             <CardFacts>
-              <li>{live ? t("given.until_body", { when: formats.dateTime(share.expiresAt) }) : t(`given.state_${state}_body`)}</li>
-              <li>{share.maxViews === null ? t("given.views_body", { count: share.views }) : t("given.views_of_body", { count: share.maxViews, views: share.views })}</li>
-              <li>{share.lastOpenedAt === null ? t("given.never_opened_body") : t("given.last_opened_body", { when: formats.dateTime(share.lastOpenedAt) })}</li>
+              <li>
+                {live
+                  ? t("given.until_body", { when: formats.dateTime(share.expiresAt) })
+                  : t(`given.state_${state}_body`)}
+              </li>
+              <li>
+                {share.maxViews === null
+                  ? t("given.views_body", { count: share.views })
+                  : t("given.views_of_body", { count: share.maxViews, views: share.views })}
+              </li>
+              <li>
+                {share.lastOpenedAt === null
+                  ? t("given.never_opened_body")
+                  : t("given.last_opened_body", { when: formats.dateTime(share.lastOpenedAt) })}
+              </li>
               <li>{t("given.made_body", { when: formats.dateTime(share.createdAt) })}</li>
               {share.password && <li>{t("given.password_body")}</li>}
               {share.picture && <li>{t("given.picture_body")}</li>}
@@ -122,7 +141,12 @@ export function ShareCard({ vault, share }: ShareCardProps) {
         )}
         <ErrorNotice error={revoke.error} />
         <OpenerPanel vault={vault} act={showing} reason={t("given.show_reason_body")} action={t("given.show_action")} />
-        <OpenerPanel vault={vault} act={updating} reason={t("given.update_reason_body")} action={t("given.update_action")} />
+        <OpenerPanel
+          vault={vault}
+          act={updating}
+          reason={t("given.update_reason_body")}
+          action={t("given.update_action")}
+        />
         {own && link !== null && <LinkPanel link={link} />}
         {own && changing && (
           <ChangeShare
@@ -139,5 +163,7 @@ export function ShareCard({ vault, share }: ShareCardProps) {
 }
 
 const Head = styled(CardHead)`
-  [data-state]:not([data-state="live"]) & > svg { color: ${s("textMuted")}; }
+  [data-state]:not([data-state="live"]) & > svg {
+    color: ${s("textMuted")};
+  }
 `;

@@ -39,7 +39,10 @@ export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
         <SelectField
           label={t("received.from_label")}
           value={view.from ?? anybody}
-          choices={[{ value: anybody, label: t("received.from_anybody_label") }, ...senders.map(({ userId, userName }) => ({ value: userId, label: userName }))]}
+          choices={[
+            { value: anybody, label: t("received.from_anybody_label") },
+            ...senders.map(({ userId, userName }) => ({ value: userId, label: userName })),
+          ]}
           onChange={(value) => {
             onChange({ ...view, from: value === anybody ? null : value });
           }}

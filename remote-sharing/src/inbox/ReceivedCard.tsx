@@ -6,7 +6,10 @@ import { styled } from "styled-components";
 
 import { StandingMark } from "../people/StandingMark.tsx";
 
-/** One thing that was shared: who, how it came, until when, opened or not. Its title is known once it is opened. */
+/**
+ * One thing that was shared: who, how it came, until when, opened or not. Its title is known once
+ * it is opened.
+ */
 export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
@@ -14,15 +17,25 @@ export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
   const { from, audience, available, openedAt, expiresAt, createdAt, viewsLeft, shareId } = share;
   const isLink = audience !== "person";
   return (
-    <Row as="article" aria-label={t("received.row_aria", { name: from.userName, when: formats.date(createdAt) })} data-state={available ? "open" : "ended"}>
+    <Row
+      as="article"
+      aria-label={t("received.row_aria", { name: from.userName, when: formats.date(createdAt) })}
+      data-state={available ? "open" : "ended"}
+    >
       <Words>
         <Who>
           <strong>{from.userName}</strong>
           <StandingMark standing={from.standing} blocked={from.blocked} />
         </Who>
         <p>{t(isLink ? "received.what_link_body" : "received.what_person_body", { when: formats.date(createdAt) })}</p>
-        <SmallText>{openedAt === null ? t("received.not_opened_status") : t("received.opened_status", { when: formats.dateTime(openedAt) })}</SmallText>
-        <SmallText>{available ? t("received.until_body", { when: formats.dateTime(expiresAt) }) : t("received.ended_body")}</SmallText>
+        <SmallText>
+          {openedAt === null
+            ? t("received.not_opened_status")
+            : t("received.opened_status", { when: formats.dateTime(openedAt) })}
+        </SmallText>
+        <SmallText>
+          {available ? t("received.until_body", { when: formats.dateTime(expiresAt) }) : t("received.ended_body")}
+        </SmallText>
         {available && viewsLeft !== null && <SmallText>{t("received.views_body", { count: viewsLeft })}</SmallText>}
         {available && isLink && <SmallText>{t("received.by_link_hint")}</SmallText>}
       </Words>
@@ -41,7 +54,10 @@ const Row = styled(Card)`
   align-items: center;
   justify-content: space-between;
   gap: ${space(4)};
-  &[data-state="ended"] { background: ${s("surfaceSunken")}; box-shadow: none; }
+  &[data-state="ended"] {
+    background: ${s("surfaceSunken")};
+    box-shadow: none;
+  }
 `;
 
 const Words = styled.div`

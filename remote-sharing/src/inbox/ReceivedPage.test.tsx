@@ -1,7 +1,13 @@
 import { screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, expectAccessible, renderApp, type FakeReceived, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  renderApp,
+  type FakeReceived,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 
 const received: readonly FakeReceived[] = [
@@ -11,8 +17,19 @@ const received: readonly FakeReceived[] = [
 ];
 
 async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
-  const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", standing: "compared" }], received, ...vaultSettings });
-  const app = await renderApp(null, { vault, routes: remote.routes, route: "/elsewhere", path: "/recived", ...settings });
+  const vault = createFakeVault({
+    secrets: [{ title: "Mine", content: "x" }],
+    people: [{ userName: "bruno", standing: "compared" }],
+    received,
+    ...vaultSettings,
+  });
+  const app = await renderApp(null, {
+    vault,
+    routes: remote.routes,
+    route: "/elsewhere",
+    path: "/recived",
+    ...settings,
+  });
   return { ...app, vault };
 }
 
@@ -20,7 +37,10 @@ const rows = () => within(screen.getByRole("list", { name: "Shared with me" })).
 const search = () => screen.getByRole("searchbox", { name: "Search by name" });
 
 describe("shared with me", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("is accessible with its filters open (%s, %s)", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("is accessible with its filters open (%s, %s)", async (language, theme) => {
     await draw({}, { language, theme });
     await userEvent.click(await screen.findByRole("button", { name: language === "en" ? "Filter" : "Filtrar" }));
     await expectAccessible();
@@ -39,7 +59,9 @@ describe("shared with me", () => {
     await draw();
     expect(await screen.findByText("2 things shared with you")).toBeVisible();
     const [one, other] = rows().map((row) => row.textContent);
-    expect(one).toMatch(/bruno.*Compared.*sealed to you on 20 Nov 2026.*Not opened yet.*until 2 Jan 2099.*2 openings left/);
+    expect(one).toMatch(
+      /bruno.*Compared.*sealed to you on 20 Nov 2026.*Not opened yet.*until 2 Jan 2099.*2 openings left/,
+    );
     expect(other).toMatch(/Zoë.*Not known.*link for signed-in people.*Opened on 20 Nov 2026/);
   });
 
@@ -112,6 +134,9 @@ describe("shared with me", () => {
 
   it("asks to unlock a locked device", async () => {
     await draw({ unlocked: false });
-    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute("href", "/provide-image-recovery?then=%2Frecived");
+    expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
+      "href",
+      "/provide-image-recovery?then=%2Frecived",
+    );
   });
 });

@@ -1,6 +1,17 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
 import { ListTools, Switch } from "@relicario/shared/forms";
-import { ButtonLink, EmptyState, ErrorNotice, Loading, Page, Skeleton, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Page,
+  Skeleton,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Inbox, MessageCircleQuestion, Search, Users } from "lucide-react";
 import { useId, useState } from "react";
@@ -76,7 +87,9 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
         onSearch={(search) => {
           setView({ ...view, search });
         }}
-        filterLabel={filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })}
+        filterLabel={
+          filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })
+        }
         filterOpen={filterOpen}
         panelId={panelId}
         onFilterOpen={setFilterOpen}
@@ -84,7 +97,9 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
       {filterOpen && <InboxFilter id={panelId} view={view} senders={sendersOf(shares)} onChange={setView} />}
       <SpacedRow $justify="between">
         <SmallText role="status" data-tour="received-total">
-          {narrowed ? t("received.found_status", { count: visible.length, total: shares.length }) : t("received.total_status", { count: shares.length })}
+          {narrowed
+            ? t("received.found_status", { count: visible.length, total: shares.length })
+            : t("received.total_status", { count: shares.length })}
         </SmallText>
         <Switch label={t("received.ended_label")} checked={ended} onChange={setEnded} />
       </SpacedRow>
@@ -101,7 +116,11 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
           <p>{t("received.none_found_body")}</p>
         </EmptyState>
       ) : (
-        <EmptyState icon={<Inbox />} title={t("received.empty_title")} actions={<ButtonLink to="/people">{t("received.own_words_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<Inbox />}
+          title={t("received.empty_title")}
+          actions={<ButtonLink to="/people">{t("received.own_words_action")}</ButtonLink>}
+        >
           <p>{t("received.empty_body", { name: user.userName })}</p>
         </EmptyState>
       )}
@@ -113,5 +132,8 @@ const Rows = styled.ul`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
-  & > li { content-visibility: auto; contain-intrinsic-size: auto 120px; }
+  & > li {
+    content-visibility: auto;
+    contain-intrinsic-size: auto 120px;
+  }
 `;

@@ -20,7 +20,10 @@ export function countFilters({ opened, came, from }: InboxView): number {
   return [opened !== "all", came !== "all", from !== null].filter(Boolean).length;
 }
 
-export function visibleShares(shares: readonly ReceivedShare[], { search, opened, came, from }: InboxView): readonly ReceivedShare[] {
+export function visibleShares(
+  shares: readonly ReceivedShare[],
+  { search, opened, came, from }: InboxView,
+): readonly ReceivedShare[] {
   const wanted = folded(search.trim());
   return shares.filter(
     (share) =>
@@ -33,7 +36,9 @@ export function visibleShares(shares: readonly ReceivedShare[], { search, opened
 
 /** Who shared something, each once, by name. */
 export function sendersOf(shares: readonly ReceivedShare[]): readonly ReceivedShare["from"][] {
-  return [...new Map(shares.map(({ from }) => [from.userId, from])).values()].toSorted((a, b) => a.userName.localeCompare(b.userName));
+  return [...new Map(shares.map(({ from }) => [from.userId, from])).values()].toSorted((a, b) =>
+    a.userName.localeCompare(b.userName),
+  );
 }
 
 /** Without case and accents. */

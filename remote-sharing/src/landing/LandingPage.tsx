@@ -23,7 +23,10 @@ const points = [
   { name: "account", Icon: UserRound },
 ] as const;
 
-/** Route `/secret-landing`: explains the product to a visitor who followed a link for the first time. */
+/**
+ * Route `/secret-landing`: explains the product to a visitor who followed a link for the first
+ * time.
+ */
 export default function LandingPage() {
   const { t } = useTranslation("landing");
   const [query] = useSearchParams();
@@ -59,8 +62,18 @@ const Points = styled.ul`
   display: grid;
   grid-template-columns: repeat(3, 1fr);
   gap: ${space(4)};
-  & > li { display: flex; flex-direction: column; gap: ${space(2)}; }
-  & > li > svg { color: ${s("accentText")}; }
-  & h2 { font-size: ${s("textBase")}; }
-  ${media.mobile} { grid-template-columns: 1fr; }
+  & > li {
+    display: flex;
+    flex-direction: column;
+    gap: ${space(2)};
+  }
+  & > li > svg {
+    color: ${s("accentText")};
+  }
+  & h2 {
+    font-size: ${s("textBase")};
+  }
+  ${media.mobile} {
+    grid-template-columns: 1fr;
+  }
 `;

@@ -14,7 +14,15 @@ interface ChoiceRowProps<Value extends string> {
 }
 
 /** One of a few short choices, beside each other. */
-export function ChoiceRow<Value extends string>({ legend, hint, choices, value, onChange, disabled = false, error = null }: ChoiceRowProps<Value>) {
+export function ChoiceRow<Value extends string>({
+  legend,
+  hint,
+  choices,
+  value,
+  onChange,
+  disabled = false,
+  error = null,
+}: ChoiceRowProps<Value>) {
   const name = useId();
   return (
     <Group disabled={disabled} aria-describedby={hint === undefined ? undefined : `${name}-hint`}>
@@ -46,7 +54,10 @@ const Group = styled.fieldset`
   flex-direction: column;
   gap: ${space(2)};
   min-width: 0;
-  & > legend { margin-bottom: ${space(2)}; font-weight: 600; }
+  & > legend {
+    margin-bottom: ${space(2)};
+    font-weight: 600;
+  }
 `;
 
 const Chips = styled.div`
@@ -64,7 +75,20 @@ const Chips = styled.div`
     background: ${s("surface")};
     cursor: pointer;
   }
-  & > label[data-checked="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; background: ${s("accentSoft")}; }
-  & > label:has(:focus-visible) { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
-  & input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
+  & > label[data-checked="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+    background: ${s("accentSoft")};
+  }
+  & > label:has(:focus-visible) {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 2px;
+  }
+  & input {
+    position: absolute;
+    inset: 0;
+    margin: 0;
+    opacity: 0;
+    cursor: pointer;
+  }
 `;

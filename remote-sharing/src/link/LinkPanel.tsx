@@ -12,8 +12,8 @@ interface LinkPanelProps {
 }
 
 /**
- * A link to hand on: to copy, to give to the system's share sheet, as a QR code. Unlike a secret it stays in the clipboard: it is
- * copied to be pasted, perhaps later.
+ * A link to hand on: to copy, to give to the system's share sheet, as a QR code. Unlike a secret it
+ * stays in the clipboard: it is copied to be pasted, perhaps later.
  */
 export function LinkPanel({ link }: LinkPanelProps) {
   const { t } = useTranslation("beta-share");
@@ -30,7 +30,8 @@ export function LinkPanel({ link }: LinkPanelProps) {
             tone="quiet"
             icon={<Share2 aria-hidden />}
             onClick={() => {
-              navigator.share({ url: link }).catch(() => undefined); // closed without choosing, or refused: the link is still here
+              // closed without choosing, or refused: the link is still here
+              navigator.share({ url: link }).catch(() => undefined);
             }}
           >
             {t("link.send_action")}

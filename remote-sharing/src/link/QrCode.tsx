@@ -11,7 +11,9 @@ interface QrCodeProps {
 /** Modules of white around it, as ISO/IEC 18004 asks for. */
 const border = 4;
 
-/** A text as a QR code: black on white in both themes, because many readers take no inverted one. */
+/**
+ * A text as a QR code: black on white in both themes, because many readers take no inverted one.
+ */
 export function QrCode({ text, label }: QrCodeProps) {
   const { path, size } = useMemo(() => drawn(text), [text]);
   return (
@@ -24,7 +26,9 @@ export function QrCode({ text, label }: QrCodeProps) {
 
 function drawn(text: string): { readonly path: string; readonly size: number } {
   const rows = encodeQR(text, "raw", { ecc: "medium", border });
-  const dark = rows.flatMap((row, y) => row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])));
+  const dark = rows.flatMap((row, y) =>
+    row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])),
+  );
   return { path: dark.join(""), size: rows.length };
 }
 

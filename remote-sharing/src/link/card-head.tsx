@@ -5,8 +5,14 @@ import { styled } from "styled-components";
 export const CardHead = styled.div`
   display: flex;
   gap: ${space(3)};
-  & > svg { flex: none; margin-top: 2px; color: ${s("accentText")}; }
-  & > div { min-width: 0; }
+  & > svg {
+    flex: none;
+    margin-top: 2px;
+    color: ${s("accentText")};
+  }
+  & > div {
+    min-width: 0;
+  }
 `;
 
 export const CardName = styled.h2`

@@ -1,6 +1,21 @@
 import { usePortal, type OpenedShare, type Vault } from "@relicario/shared/contract";
 import { ActProgress, DeviceQuestion, FieldError } from "@relicario/shared/forms";
-import { Button, ButtonLink, Card, ErrorNotice, Loading, Muted, Notice, SectionTitle, Skeleton, SpacedRow, Stack, useShownImage, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  Button,
+  ButtonLink,
+  Card,
+  ErrorNotice,
+  Loading,
+  Muted,
+  Notice,
+  SectionTitle,
+  Skeleton,
+  SpacedRow,
+  Stack,
+  useShownImage,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { Vault as VaultIcon } from "lucide-react";
 import { useState } from "react";
@@ -16,7 +31,9 @@ interface KeepPanelProps {
   readonly title: string;
 }
 
-/** "Keep it in my vault", for somebody who is signed in. The vault is loaded when it is asked for. */
+/**
+ * "Keep it in my vault", for somebody who is signed in. The vault is loaded when it is asked for.
+ */
 export function KeepPanel({ share, title }: KeepPanelProps) {
   const { t } = useTranslation("beta-recover-share");
   const [wanted, setWanted] = useState(false);
@@ -70,7 +87,9 @@ export function KeepPanel({ share, title }: KeepPanelProps) {
 function AskedOnce() {
   const access = useVault();
   const state = useVaultState(access);
-  return access.status === "ready" && state.status === "unlocked" && state.device === null ? <DeviceQuestion vault={access.vault} /> : null;
+  return access.status === "ready" && state.status === "unlocked" && state.device === null ? (
+    <DeviceQuestion vault={access.vault} />
+  ) : null;
 }
 
 interface LoadedProps extends KeepPanelProps {
@@ -109,7 +128,10 @@ interface KeepFormProps extends KnownProps {
   readonly status: "empty" | "locked" | "unlocked";
 }
 
-/** Takes the pictures in use; a locked vault asks for one of them, and one where nothing is kept yet for its first. */
+/**
+ * Takes the pictures in use; a locked vault asks for one of them, and one where nothing is kept yet
+ * for its first.
+ */
 function KeepForm({ vault, share, title, status, onKept }: KeepFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const { shown, setShown } = useShownImage(vault);
@@ -122,7 +144,10 @@ function KeepForm({ vault, share, title, status, onKept }: KeepFormProps) {
     if (lacks) return;
     run(async (options) => {
       if (status === "locked" && shown !== null) await vault.unlock(shown, options);
-      const first = status === "empty" && shown !== null ? { protection: { kind: "picture" as const, shown, name: t("keep.first_picture_name") } } : {};
+      const first =
+        status === "empty" && shown !== null
+          ? { protection: { kind: "picture" as const, shown, name: t("keep.first_picture_name") } }
+          : {};
       await keepOpened(vault, { opened: share, title, ...first }, options);
       if (!options.signal.aborted) onKept();
     });
@@ -135,7 +160,14 @@ function KeepForm({ vault, share, title, status, onKept }: KeepFormProps) {
         </Notice>
       )}
       {status === "locked" && <Muted>{t("keep.locked_body")}</Muted>}
-      {status !== "unlocked" && <vault.PictureField purpose={status === "empty" ? "choose" : "show"} value={shown} disabled={running} onChange={setShown} />}
+      {status !== "unlocked" && (
+        <vault.PictureField
+          purpose={status === "empty" ? "choose" : "show"}
+          value={shown}
+          disabled={running}
+          onChange={setShown}
+        />
+      )}
       {missing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
       {state.status === "failed" && <ErrorNotice error={state.error} />}
       {running && <ActProgress progress={state.progress} first="sealing" />}

@@ -10,7 +10,10 @@ interface LinkFailureProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Why a link does not open: all that is unavailable alike, a link without its key, or another failure with a way to try again. */
+/**
+ * Why a link does not open: all that is unavailable alike, a link without its key, or another
+ * failure with a way to try again.
+ */
 export function LinkFailure({ error, onRetry }: LinkFailureProps) {
   if (isPortalError(error, "share_unavailable", "not_found")) return <Unavailable />;
   if (isPortalError(error, "link_incomplete")) return <Incomplete />;
@@ -19,7 +22,10 @@ export function LinkFailure({ error, onRetry }: LinkFailureProps) {
 
 const reasons = ["expired", "used_up", "revoked", "ended", "locked", "wrong"] as const;
 
-/** The service says no more than that it cannot be opened, so that nobody can probe: the possible reasons together, and what to do. */
+/**
+ * The service says no more than that it cannot be opened, so that nobody can probe: the possible
+ * reasons together, and what to do.
+ */
 export function Unavailable() {
   const { t } = useTranslation("beta-recover-share");
   return (

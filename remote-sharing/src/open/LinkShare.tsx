@@ -32,7 +32,14 @@ export function LinkShare({ visitor, shareId, isPublic }: LinkShareProps) {
     gcTime: 0,
     enabled: opened.state.status === "closed",
   });
-  if (opened.state.status === "open") return <OpenedShareView share={opened.state.share} report={isPublic ? <ReportLink shareId={shareId} /> : null} onPutAway={opened.putAway} />;
+  if (opened.state.status === "open")
+    return (
+      <OpenedShareView
+        share={opened.state.share}
+        report={isPublic ? <ReportLink shareId={shareId} /> : null}
+        onPutAway={opened.putAway}
+      />
+    );
   if (look.data?.audience === "person") return <PersonShare shareId={shareId} offer={look.data} opened={opened} />;
   return (
     <Page title={t("open.title")}>
@@ -66,7 +73,14 @@ function Offered({ visitor, shareId, offer, isPublic, opened }: OfferedProps) {
   return (
     <Stack $gap={5}>
       <ShareFacts offer={offer} />
-      <OpenForm keeper={visitor} offer={offer} running={state.status === "running" ? state : null} failure={failure} onOpen={handleOpen} onCancel={cancel} />
+      <OpenForm
+        keeper={visitor}
+        offer={offer}
+        running={state.status === "running" ? state : null}
+        failure={failure}
+        onOpen={handleOpen}
+        onCancel={cancel}
+      />
       {isPublic && <ReportLink shareId={shareId} />}
     </Stack>
   );

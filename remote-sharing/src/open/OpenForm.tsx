@@ -1,7 +1,17 @@
 import type { OfferedShare, ShownImage, VaultProgress, Visitor } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { ActProgress, FieldError, PasswordField } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Muted, SectionTitle, SpacedRow, Stack, useErrorSentence, useShownImage } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  Muted,
+  SectionTitle,
+  SpacedRow,
+  Stack,
+  useErrorSentence,
+  useShownImage,
+} from "@relicario/shared/ui";
 import { LockOpen } from "lucide-react";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
@@ -22,7 +32,10 @@ interface OpenFormProps {
   readonly onCancel: () => void;
 }
 
-/** The button that opens, and what the share asks for: a password, used exactly as typed, and a picture. */
+/**
+ * The button that opens, and what the share asks for: a password, used exactly as typed, and a
+ * picture.
+ */
 export function OpenForm({ keeper, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const [password, setPassword] = useState("");
@@ -60,7 +73,13 @@ export function OpenForm({ keeper, offer, running, failure, onOpen, onCancel }: 
           )}
           {offer.picture && (
             <Stack $gap={2}>
-              <keeper.PictureField purpose="show" value={shown} disabled={busy} error={problems.picture} onChange={setShown} />
+              <keeper.PictureField
+                purpose="show"
+                value={shown}
+                disabled={busy}
+                error={problems.picture}
+                onChange={setShown}
+              />
               {missing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
             </Stack>
           )}
@@ -89,7 +108,11 @@ function needOf({ password, picture }: OfferedShare): string {
 }
 
 /** A failure beside the field that it is about. */
-function useProblems(failure: PortalError | null): { readonly password: string | null; readonly picture: string | null; readonly other: PortalError | null } {
+function useProblems(failure: PortalError | null): {
+  readonly password: string | null;
+  readonly picture: string | null;
+  readonly other: PortalError | null;
+} {
   const { t } = useTranslation("beta-recover-share");
   const sentence = useErrorSentence();
   const none = { password: null, picture: null, other: null };
@@ -97,7 +120,10 @@ function useProblems(failure: PortalError | null): { readonly password: string |
   switch (failure.code) {
     case "wrong_password": {
       const left = failure.details["tries_left"];
-      return { ...none, password: typeof left === "number" ? t("look.wrong_password_error", { count: left }) : sentence(failure) };
+      return {
+        ...none,
+        password: typeof left === "number" ? t("look.wrong_password_error", { count: left }) : sentence(failure),
+      };
     }
     case "not_this_picture":
       return { ...none, picture: t("look.wrong_picture_error") };

@@ -1,7 +1,17 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeHttp, createFakeVault, createFakeVisitor, expectAccessible, picture, renderApp, type FakePerson, type FakeShared, type FakeVaultSettings } from "@relicario/shared/testing";
+import {
+  createFakeHttp,
+  createFakeVault,
+  createFakeVisitor,
+  expectAccessible,
+  picture,
+  renderApp,
+  type FakePerson,
+  type FakeShared,
+  type FakeVaultSettings,
+} from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import remote from "../remote.tsx";
 
@@ -9,9 +19,19 @@ const shareId = "abcdefghijklmnopqrstuA";
 const phrase = "the key is under the mat";
 const nobody = { userId: "", userName: "", contactEmail: null };
 
-async function draw(share: FakeShared | undefined, { path = `/shared/${shareId}`, ...settings }: Parameters<typeof renderApp>[1] = {}) {
+async function draw(
+  share: FakeShared | undefined,
+  { path = `/shared/${shareId}`, ...settings }: Parameters<typeof renderApp>[1] = {},
+) {
   const visitor = createFakeVisitor(share === undefined ? {} : { share });
-  const app = await renderApp(null, { visitor, routes: remote.routes, route: "/elsewhere", path, user: nobody, ...settings });
+  const app = await renderApp(null, {
+    visitor,
+    routes: remote.routes,
+    route: "/elsewhere",
+    path,
+    user: nobody,
+    ...settings,
+  });
   return { ...app, visitor };
 }
 
@@ -20,7 +40,10 @@ const open = async () => userEvent.click(await screen.findByRole("button", { nam
 const choose = (name: string) => userEvent.upload(screen.getByLabelText("Choose a picture"), picture(name));
 
 describe("a link to something shared", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("is looked at first, and opens nothing before a button (%s, %s)", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("is looked at first, and opens nothing before a button (%s, %s)", async (language, theme) => {
     const { visitor } = await draw({ ...text, password: "p", picture: "garden" }, { language, theme });
     expect(await screen.findByText("bruno")).toBeVisible();
     expect(screen.getByText("3")).toBeVisible();
@@ -65,7 +88,9 @@ describe("a link to something shared", () => {
     expect(await screen.findByText("Type the password first.")).toBeVisible();
     await userEvent.type(screen.getByLabelText("Password"), "Four words");
     await open();
-    expect(await screen.findByText("That is not the password. 9 tries are left, then it closes for good.")).toBeVisible();
+    expect(
+      await screen.findByText("That is not the password. 9 tries are left, then it closes for good."),
+    ).toBeVisible();
     await expectAccessible();
     await userEvent.clear(screen.getByLabelText("Password"));
     await userEvent.type(screen.getByLabelText("Password"), " Four words ");
@@ -164,7 +189,9 @@ describe("a link to something shared", () => {
     await userEvent.type(screen.getByLabelText(/What the operator should know/), "spam");
     await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
     expect(await screen.findByText("Sent. Thank you for telling.")).toBeVisible();
-    expect(http.calls.map(({ method, path, body }) => ({ method, path, body }))).toEqual([{ method: "POST", path: "/reports/share", body: { share_id: shareId, reason: "unwanted", message: "spam" } }]);
+    expect(http.calls.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+      { method: "POST", path: "/reports/share", body: { share_id: shareId, reason: "unwanted", message: "spam" } },
+    ]);
   });
 
   it("says when a report does not arrive", async () => {
@@ -180,9 +207,17 @@ describe("a link to something shared", () => {
 describe("keeping what was shared", () => {
   const signedIn = (vault: FakeVaultSettings) => {
     const own = createFakeVault(vault);
-    return { own, settings: { vault: own, user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null }, path: `/p-shared/${shareId}` } };
+    return {
+      own,
+      settings: {
+        vault: own,
+        user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null },
+        path: `/p-shared/${shareId}`,
+      },
+    };
   };
-  const titles = async (vault: ReturnType<typeof createFakeVault>) => (await vault.list()).map(({ label }) => label?.title);
+  const titles = async (vault: ReturnType<typeof createFakeVault>) =>
+    (await vault.list()).map(({ label }) => label?.title);
 
   it("is offered to nobody without an account, who is invited", async () => {
     await draw(text);
@@ -258,10 +293,22 @@ describe("keeping what was shared", () => {
 
 describe("a share for one person", () => {
   const setUp = async (person: Omit<FakePerson, "userName"> = {}, vaultSettings: FakeVaultSettings = {}) => {
-    const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: [{ userName: "bruno", ...person }], received: [{ title: "Door", content: phrase, from: "bruno", viewsLeft: 2 }], ...vaultSettings });
+    const vault = createFakeVault({
+      secrets: [{ title: "Mine", content: "x" }],
+      people: [{ userName: "bruno", ...person }],
+      received: [{ title: "Door", content: phrase, from: "bruno", viewsLeft: 2 }],
+      ...vaultSettings,
+    });
     const [row] = await vault.received.list({ ended: true });
     const id = row?.shareId ?? "";
-    const app = await draw({ ...text, audience: "person" }, { vault, path: `/p-shared/${id}`, user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null } });
+    const app = await draw(
+      { ...text, audience: "person" },
+      {
+        vault,
+        path: `/p-shared/${id}`,
+        user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null },
+      },
+    );
     return { ...app, vault };
   };
   /** No sender is judged before something was shown that opens the account. */
@@ -357,7 +404,10 @@ describe("a share for one person", () => {
   });
 
   it("says that it can't be opened when it ended", async () => {
-    await setUp({ standing: "known" }, { received: [{ title: "Door", content: phrase, from: "bruno", available: false }] });
+    await setUp(
+      { standing: "known" },
+      { received: [{ title: "Door", content: phrase, from: "bruno", available: false }] },
+    );
     await open();
     await choose("garden");
     await open();

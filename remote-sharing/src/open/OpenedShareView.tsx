@@ -32,7 +32,9 @@ export function OpenedShareView({ share, report, onPutAway }: OpenedShareViewPro
           <RevealedContent title={title} opened={share} />
         </Card>
       </Top>
-      <Stack data-tour="shared-keep">{user.userId === "" ? <Invitation /> : <KeepPanel share={share} title={title} />}</Stack>
+      <Stack data-tour="shared-keep">
+        {user.userId === "" ? <Invitation /> : <KeepPanel share={share} title={title} />}
+      </Stack>
       <SpacedRow data-tour="shared-put-away">
         <Button tone="quiet" onClick={onPutAway}>
           {t("opened.put_away_action")}
@@ -47,10 +49,15 @@ function SentBy({ sender }: { readonly sender: Sender }) {
   const { t } = useTranslation("beta-recover-share");
   const name = sender.userName;
   return (
-    <Notice tone={sender.standing === "compared" ? "success" : "info"} title={t(`opened.from_${sender.standing}_title`, { name })}>
+    <Notice
+      tone={sender.standing === "compared" ? "success" : "info"}
+      title={t(`opened.from_${sender.standing}_title`, { name })}
+    >
       <Stack $gap={2}>
         <p>{t(`opened.from_${sender.standing}_body`, { name })}</p>
-        {sender.words.length > 0 && sender.standing !== "compared" && <WordList words={sender.words} label={t("opened.words_label", { name })} />}
+        {sender.words.length > 0 && sender.standing !== "compared" && (
+          <WordList words={sender.words} label={t("opened.words_label", { name })} />
+        )}
       </Stack>
     </Notice>
   );

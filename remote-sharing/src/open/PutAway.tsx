@@ -6,7 +6,11 @@ import { useTranslation } from "react-i18next";
 export function PutAway() {
   const { t } = useTranslation("beta-recover-share");
   return (
-    <EmptyState icon={<LockKeyhole />} title={t("put_away.title")} actions={<ButtonLink to="/home">{t("open.home_action")}</ButtonLink>}>
+    <EmptyState
+      icon={<LockKeyhole />}
+      title={t("put_away.title")}
+      actions={<ButtonLink to="/home">{t("open.home_action")}</ButtonLink>}
+    >
       <p>{t("put_away.body")}</p>
     </EmptyState>
   );

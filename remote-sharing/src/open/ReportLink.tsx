@@ -20,7 +20,11 @@ export function ReportLink({ shareId }: { readonly shareId: string }) {
   const [message, setMessage] = useState("");
   const report = useMutation({
     mutationFn: () => {
-      const body: z.input<typeof ReportShare> = { share_id: shareId, reason, ...(message.trim() === "" ? {} : { message: message.trim() }) };
+      const body: z.input<typeof ReportShare> = {
+        share_id: shareId,
+        reason,
+        ...(message.trim() === "" ? {} : { message: message.trim() }),
+      };
       return http.request("POST", "/reports/share", z.unknown(), { body });
     },
   });

@@ -5,7 +5,11 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 /** Who sent it, until when, and what opening costs. */
-export function ShareFacts({ offer }: { readonly offer: Pick<OfferedShare, "audience" | "from" | "expiresAt" | "viewsLeft"> }) {
+export function ShareFacts({
+  offer,
+}: {
+  readonly offer: Pick<OfferedShare, "audience" | "from" | "expiresAt" | "viewsLeft">;
+}) {
   const { t } = useTranslation("beta-recover-share");
   const { language } = usePortal();
   const formats = formatsOf(language);
@@ -20,7 +24,9 @@ export function ShareFacts({ offer }: { readonly offer: Pick<OfferedShare, "audi
           </div>
           <div>
             <dt>{t("look.until_label")}</dt>
-            <dd>{t("look.until_body", { when: formats.dateTime(expiresAt), relative: formats.relative(expiresAt) })}</dd>
+            <dd>
+              {t("look.until_body", { when: formats.dateTime(expiresAt), relative: formats.relative(expiresAt) })}
+            </dd>
           </div>
           <div>
             <dt>{t("look.views_label")}</dt>
@@ -37,8 +43,18 @@ const Facts = styled.dl`
   display: grid;
   grid-template-columns: repeat(3, minmax(0, 1fr));
   gap: ${space(4)};
-  & dt { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
-  & dd { margin: 0; overflow-wrap: anywhere; }
-  & dd[data-name] { font-weight: 650; }
-  ${media.mobile} { grid-template-columns: 1fr; }
+  & dt {
+    color: ${s("textMuted")};
+    font-size: ${s("textSmall")};
+  }
+  & dd {
+    margin: 0;
+    overflow-wrap: anywhere;
+  }
+  & dd[data-name] {
+    font-weight: 650;
+  }
+  ${media.mobile} {
+    grid-template-columns: 1fr;
+  }
 `;

@@ -2,7 +2,9 @@ import { usePortal, type OpenedShare } from "@relicario/shared/contract";
 import { useEffect, useRef, useState } from "react";
 
 /** `put_away`: its bytes are gone from this page, and, at a lock, what would open it again. */
-export type OpenedShareState = { readonly status: "closed" | "put_away" } | { readonly status: "open"; readonly share: OpenedShare };
+export type OpenedShareState =
+  | { readonly status: "closed" | "put_away" }
+  | { readonly status: "open"; readonly share: OpenedShare };
 
 export interface OpenedShareAccess {
   readonly state: OpenedShareState;
@@ -12,8 +14,8 @@ export interface OpenedShareAccess {
 }
 
 /**
- * The one opened share of a page, in memory alone. It is put away, its bytes overwritten, when the person says so, when the page is
- * left, and when the portal locks or signs out.
+ * The one opened share of a page, in memory alone. It is put away, its bytes overwritten, when the
+ * person says so, when the page is left, and when the portal locks or signs out.
  */
 export function useOpenedShare(): OpenedShareAccess {
   const { onLock } = usePortal();

@@ -17,7 +17,10 @@ interface ChangedPersonProps {
   readonly children?: ReactNode;
 }
 
-/** Other keys than those pinned, or another name: what is known and what the service says now. Nothing goes on before the person decides. */
+/**
+ * Other keys than those pinned, or another name: what is known and what the service says now.
+ * Nothing goes on before the person decides.
+ */
 export function ChangedPerson({ person, title, body, trustLabel, pending, onTrust, children }: ChangedPersonProps) {
   const { t } = useTranslation("beta-share");
   const { userName, words, formerWords, formerName } = person;

@@ -4,18 +4,31 @@ import userEvent from "@testing-library/user-event";
 import { createFakeVault, expectAccessible, renderApp, type FakePerson } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 
-const people: readonly FakePerson[] = [{ userName: "bruno", standing: "known" }, { userName: "carla", standing: "changed" }, { userName: "dario" }];
+const people: readonly FakePerson[] = [
+  { userName: "bruno", standing: "known" },
+  { userName: "carla", standing: "changed" },
+  { userName: "dario" },
+];
 
 async function draw(known = people, settings: Parameters<typeof renderApp>[1] = {}) {
   const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: known });
-  const app = await renderApp(null, { vault, routes: remote.routes, route: "/elsewhere", path: "/people", ...settings });
+  const app = await renderApp(null, {
+    vault,
+    routes: remote.routes,
+    route: "/elsewhere",
+    path: "/people",
+    ...settings,
+  });
   return { ...app, vault };
 }
 
 const cardOf = async (name: string) => within(await screen.findByRole("article", { name }));
 
 describe("people", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("is accessible (%s, %s)", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("is accessible (%s, %s)", async (language, theme) => {
     await draw(people, { language, theme });
     await cardOf("bruno");
     await expectAccessible();

@@ -1,5 +1,17 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { ButtonLink, Card, EmptyState, ErrorNotice, Loading, Muted, Page, SectionTitle, Skeleton, space, Stack } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  Card,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Muted,
+  Page,
+  SectionTitle,
+  Skeleton,
+  space,
+  Stack,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { Users } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -104,7 +116,9 @@ const Own = styled.div`
   grid-template-columns: minmax(0, 1fr) minmax(0, 220px);
   align-items: start;
   gap: ${space(5)};
-  @media (max-width: 560px) { grid-template-columns: 1fr; }
+  @media (max-width: 560px) {
+    grid-template-columns: 1fr;
+  }
 `;
 
 /** As large as the code. */

@@ -19,8 +19,9 @@ interface PersonCardProps {
 }
 
 /**
- * Somebody whose keys are pinned: their words, whether they were compared, and blocking them. The directory is asked on a button alone,
- * one name at a time: whoever asked for all of them would tell the service whom this account knows.
+ * Somebody whose keys are pinned: their words, whether they were compared, and blocking them. The
+ * directory is asked on a button alone, one name at a time: whoever asked for all of them would
+ * tell the service whom this account knows.
  */
 export function PersonCard({ vault, person }: PersonCardProps) {
   const { t } = useTranslation("beta-share");
@@ -64,16 +65,30 @@ export function PersonCard({ vault, person }: PersonCardProps) {
             />
           </>
         )}
-        {(isGone || (now !== null && now.standing !== "changed")) && <SmallText role="status">{t(isGone ? "people.gone_status" : "people.same_status")}</SmallText>}
+        {(isGone || (now !== null && now.standing !== "changed")) && (
+          <SmallText role="status">{t(isGone ? "people.gone_status" : "people.same_status")}</SmallText>
+        )}
         {check.error !== null && !isGone && <ErrorNotice error={check.error} />}
         <ErrorNotice error={act.error} />
         <SpacedRow>
           {now?.standing !== "changed" && (
-            <Button tone="quiet" size="small" icon={<RefreshCw aria-hidden />} pending={check.isPending} onClick={() => check.mutate()}>
+            <Button
+              tone="quiet"
+              size="small"
+              icon={<RefreshCw aria-hidden />}
+              pending={check.isPending}
+              onClick={() => check.mutate()}
+            >
               {t("people.check_action")}
             </Button>
           )}
-          <Button tone="quiet" size="small" icon={<Ban aria-hidden />} pending={act.isPending} onClick={() => act.mutate(() => vault.people.setBlocked(person, !blocked))}>
+          <Button
+            tone="quiet"
+            size="small"
+            icon={<Ban aria-hidden />}
+            pending={act.isPending}
+            onClick={() => act.mutate(() => vault.people.setBlocked(person, !blocked))}
+          >
             {t(blocked ? "people.unblock_action" : "people.block_action")}
           </Button>
         </SpacedRow>
@@ -82,7 +97,9 @@ export function PersonCard({ vault, person }: PersonCardProps) {
   );
 }
 
-/** One change of the sealed book at a time; the list is read anew afterwards, also after a failure. */
+/**
+ * One change of the sealed book at a time; the list is read anew afterwards, also after a failure.
+ */
 function usePersonAct() {
   const { user } = usePortal();
   const client = useQueryClient();

@@ -13,7 +13,12 @@ interface DecisionProps {
 }
 
 /** The first thing of somebody whose keys are not pinned: accept it, block them, or leave it. */
-export function UnknownSender({ vault, details, onAccept, onLater }: DecisionProps & { readonly onAccept: () => void }) {
+export function UnknownSender({
+  vault,
+  details,
+  onAccept,
+  onLater,
+}: DecisionProps & { readonly onAccept: () => void }) {
   const { t } = useTranslation("beta-share");
   const name = details.userName;
   const block = useBlock(vault, details);
@@ -81,7 +86,11 @@ export function ChangedSender({ vault, details, onGoOn, onLater }: DecisionProps
 }
 
 /** Somebody whom the person blocked before. */
-export function BlockedSender({ vault, details, onGoOn }: Pick<DecisionProps, "vault" | "details"> & { readonly onGoOn: () => void }) {
+export function BlockedSender({
+  vault,
+  details,
+  onGoOn,
+}: Pick<DecisionProps, "vault" | "details"> & { readonly onGoOn: () => void }) {
   const { t } = useTranslation("beta-share");
   const block = useBlock(vault, details, onGoOn);
   return (

@@ -21,7 +21,16 @@ const Mark = styled.span`
   background: ${s("surfaceSunken")};
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
-  &[data-standing="compared"] { background: ${s("successSoft")}; color: ${s("successText")}; }
-  &[data-standing="known"] { background: ${s("accentSoft")}; color: ${s("accentText")}; }
-  &[data-standing="changed"] { background: ${s("dangerSoft")}; color: ${s("dangerText")}; }
+  &[data-standing="compared"] {
+    background: ${s("successSoft")};
+    color: ${s("successText")};
+  }
+  &[data-standing="known"] {
+    background: ${s("accentSoft")};
+    color: ${s("accentText")};
+  }
+  &[data-standing="changed"] {
+    background: ${s("dangerSoft")};
+    color: ${s("dangerText")};
+  }
 `;

@@ -2,7 +2,18 @@ import { zodResolver } from "@hookform/resolvers/zod";
 import { usePortal, type OfferedRequest, type Visitor } from "@relicario/shared/contract";
 import { ActProgress, FileField, KindChoice, SecretTextArea, SeedField, TextArea } from "@relicario/shared/forms";
 import { formatsOf } from "@relicario/shared/i18n";
-import { Button, Card, ErrorNotice, LeaveGuard, Notice, s, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
+import {
+  Button,
+  Card,
+  ErrorNotice,
+  LeaveGuard,
+  Notice,
+  s,
+  SmallText,
+  space,
+  SpacedRow,
+  Stack,
+} from "@relicario/shared/ui";
 import { useMemo } from "react";
 import { Controller, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -27,7 +38,10 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
   const { language } = usePortal();
   const { title, note, askedBy, expiresAt, maxSize, begun } = offer;
   const schema = useMemo(() => provideDraft(maxSize), [maxSize]);
-  const { control, register, handleSubmit, formState } = useForm<ProvideDraft>({ resolver: zodResolver(schema), defaultValues: { kind: begun === null ? "text" : "file", text: "", file: null, note: "" } });
+  const { control, register, handleSubmit, formState } = useForm<ProvideDraft>({
+    resolver: zodResolver(schema),
+    defaultValues: { kind: begun === null ? "text" : "file", text: "", file: null, note: "" },
+  });
   const kind = useWatch({ control, name: "kind" });
   const { state, run, cancel } = useAct();
   const busy = state.status === "running";
@@ -35,7 +49,9 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
   const formats = formatsOf(language);
   const problemText = (message: string | undefined) => {
     if (message === undefined) return null;
-    return isProvideProblem(message) ? t(`provide.${message}_error`, { size: formats.size(maxSize) }) : t("errors:unknown");
+    return isProvideProblem(message)
+      ? t(`provide.${message}_error`, { size: formats.size(maxSize) })
+      : t("errors:unknown");
   };
 
   const send = (draft: ProvideDraft, anew = false) => {
@@ -46,26 +62,58 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
   };
   const isAnother = state.status === "failed" && state.error.code === "file_changed";
   return (
-    <form onSubmit={(event) => void handleSubmit((draft) => {
-        send(draft);
-      })(event)} noValidate>
-      <LeaveGuard guarding={formState.isDirty} title={t("leave.title")} body={t("leave.body")} leave={t("leave.leave_action")} stay={t("leave.stay_action")} />
+    <form
+      onSubmit={(event) =>
+        void handleSubmit((draft) => {
+          send(draft);
+        })(event)
+      }
+      noValidate
+    >
+      <LeaveGuard
+        guarding={formState.isDirty}
+        title={t("leave.title")}
+        body={t("leave.body")}
+        leave={t("leave.leave_action")}
+        stay={t("leave.stay_action")}
+      />
       <Stack $gap={5}>
         <Card as="section" aria-labelledby="asked-for">
           <Stack $gap={3}>
             <SmallText>{t("provide.asks_label", { name: askedBy })}</SmallText>
-            <Wanted id="asked-for" dir="auto">{title}</Wanted>
+            <Wanted id="asked-for" dir="auto">
+              {title}
+            </Wanted>
             {note !== "" && <Note dir="auto">{note}</Note>}
-            <SmallText>{t("provide.facts_body", { when: formats.dateTime(expiresAt), size: formats.size(maxSize) })}</SmallText>
+            <SmallText>
+              {t("provide.facts_body", { when: formats.dateTime(expiresAt), size: formats.size(maxSize) })}
+            </SmallText>
             <Notice tone="warn">{t("provide.vouch_body", { name: askedBy })}</Notice>
           </Stack>
         </Card>
         {begun !== null && (
-          <Notice title={t("provide.begun_title")}>{t("provide.begun_body", { name: begun.name, sent: formats.size(begun.sent), size: formats.size(begun.size) })}</Notice>
+          <Notice title={t("provide.begun_title")}>
+            {t("provide.begun_body", {
+              name: begun.name,
+              sent: formats.size(begun.sent),
+              size: formats.size(begun.size),
+            })}
+          </Notice>
         )}
         <Card as="div">
           <Stack $gap={5}>
-            <Controller control={control} name="kind" render={({ field }) => <KindChoice legend={t("provide.kind_label")} value={field.value} disabled={busy} onChange={field.onChange} />} />
+            <Controller
+              control={control}
+              name="kind"
+              render={({ field }) => (
+                <KindChoice
+                  legend={t("provide.kind_label")}
+                  value={field.value}
+                  disabled={busy}
+                  onChange={field.onChange}
+                />
+              )}
+            />
             {kind === "text" && (
               <SecretTextArea
                 label={t("provide.text_label")}
@@ -80,7 +128,14 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
                 control={control}
                 name="text"
                 render={({ field, fieldState }) => (
-                  <SeedField value={field.value} disabled={busy} error={problemText(fieldState.error?.message)} fieldRef={field.ref} onBlur={field.onBlur} onChange={field.onChange} />
+                  <SeedField
+                    value={field.value}
+                    disabled={busy}
+                    error={problemText(fieldState.error?.message)}
+                    fieldRef={field.ref}
+                    onBlur={field.onBlur}
+                    onChange={field.onChange}
+                  />
                 )}
               />
             )}
@@ -101,7 +156,14 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
                 )}
               />
             )}
-            <TextArea optional rows={2} label={t("provide.note_label")} error={problemText(errors.note?.message)} disabled={busy} {...register("note")} />
+            <TextArea
+              optional
+              rows={2}
+              label={t("provide.note_label")}
+              error={problemText(errors.note?.message)}
+              disabled={busy}
+              {...register("note")}
+            />
             {state.status === "running" && <ActProgress progress={state.progress} first="sealing" />}
             {isAnother && (
               <Notice tone="warn" role="alert" title={t("provide.another_title")}>

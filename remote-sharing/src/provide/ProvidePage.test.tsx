@@ -7,13 +7,21 @@ import ProvidePage from "./ProvidePage.tsx";
 
 async function draw(offered: Partial<OfferedRequest> = {}, look: Parameters<typeof renderApp>[1] = {}) {
   const requests = createFakeAnswering(offered);
-  const app = await renderApp(<ProvidePage />, { route: "/request/:requestId", path: "/request/abcdefghijklmnopqrstuw", visitor: createFakeVisitor({ requests }), ...look });
+  const app = await renderApp(<ProvidePage />, {
+    route: "/request/:requestId",
+    path: "/request/abcdefghijklmnopqrstuw",
+    visitor: createFakeVisitor({ requests }),
+    ...look,
+  });
   return { ...app, requests };
 }
 const send = () => userEvent.click(screen.getByRole("button", { name: "Seal and send" }));
 
 describe("answering a request", () => {
-  it.each([["en", "light"], ["es", "dark"]] as const)("says who asks, for what, and that only the link vouches for it (%s, %s)", async (language, theme) => {
+  it.each([
+    ["en", "light"],
+    ["es", "dark"],
+  ] as const)("says who asks, for what, and that only the link vouches for it (%s, %s)", async (language, theme) => {
     await draw({ note: "For the notary" }, { language, theme });
     expect(await screen.findByRole("heading", { level: 2, name: "The deed" })).toBeVisible();
     expect(screen.getByText("For the notary")).toBeVisible();
@@ -27,9 +35,13 @@ describe("answering a request", () => {
     await userEvent.type(screen.getByRole("textbox", { name: /^A note to go with it/ }), "here");
     await send();
     expect(await screen.findByRole("heading", { name: "It was sent" })).toHaveFocus();
-    expect(within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")).toHaveLength(8);
+    expect(within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")).toHaveLength(
+      8,
+    );
     expect(screen.getByText("You can close this page.")).toBeVisible();
-    expect(requests.sent).toEqual([{ contentKind: "text", name: "secret.txt", mime: "text/plain", text: " number 7 ", note: "here" }]);
+    expect(requests.sent).toEqual([
+      { contentKind: "text", name: "secret.txt", mime: "text/plain", text: " number 7 ", note: "here" },
+    ]);
     await expectAccessible();
   });
 
@@ -47,7 +59,10 @@ describe("answering a request", () => {
   it("goes on with a file that was begun, when it is chosen again", async () => {
     const { requests } = await draw({ begun: { name: "film.mp4", size: 9, sent: 4 } });
     expect(await screen.findByText("You began to send something")).toBeVisible();
-    await userEvent.upload(screen.getByLabelText("File to send"), new File(["film"], "film.mp4", { type: "video/mp4" }));
+    await userEvent.upload(
+      screen.getByLabelText("File to send"),
+      new File(["film"], "film.mp4", { type: "video/mp4" }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
     await screen.findByRole("heading", { name: "It was sent" });
     expect(requests.sent[0]).toMatchObject({ contentKind: "file", name: "film.mp4", mime: "video/mp4" });
@@ -56,7 +71,10 @@ describe("answering a request", () => {
   it("refuses another file than the one that was begun, and begins again with it when that is wanted", async () => {
     const { requests } = await draw({ begun: { name: "film.mp4", size: 9, sent: 4 } });
     requests.failWith("answer", "file_changed");
-    await userEvent.upload(await screen.findByLabelText("File to send"), new File(["other"], "other.mp4", { type: "video/mp4" }));
+    await userEvent.upload(
+      await screen.findByLabelText("File to send"),
+      new File(["other"], "other.mp4", { type: "video/mp4" }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
     const again = await screen.findByRole("button", { name: "Begin again with this" });
     expect(requests.sent).toEqual([]);
@@ -69,9 +87,19 @@ describe("answering a request", () => {
 
   it("says that what was sent before counts, where that had arrived", async () => {
     const requests = createFakeAnswering({ begun: { name: "film.mp4", size: 9, sent: 9 } });
-    const earlier = { ...requests, answer: () => Promise.resolve({ words: ["one", "two", "three", "four", "five", "six", "seven", "eight"], earlier: true as const }) };
+    const earlier = {
+      ...requests,
+      answer: () =>
+        Promise.resolve({
+          words: ["one", "two", "three", "four", "five", "six", "seven", "eight"],
+          earlier: true as const,
+        }),
+    };
     await draw({}, { visitor: createFakeVisitor({ requests: earlier }) });
-    await userEvent.upload(await screen.findByLabelText("File to send"), new File(["other"], "other.mp4", { type: "video/mp4" }));
+    await userEvent.upload(
+      await screen.findByLabelText("File to send"),
+      new File(["other"], "other.mp4", { type: "video/mp4" }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
     expect(await screen.findByRole("heading", { name: "What you sent before counts" })).toHaveFocus();
     expect(screen.getByText(/What you chose now was not sent/)).toBeVisible();
@@ -81,7 +109,9 @@ describe("answering a request", () => {
   it("shows the receipt of an answer that was taken when nobody heard of it", async () => {
     await draw({ state: "provided", receipt: ["one", "two", "three", "four", "five", "six", "seven", "eight"] });
     expect(await screen.findByRole("heading", { name: "It was sent" })).toBeVisible();
-    expect(within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")[7]).toHaveTextContent("eight");
+    expect(
+      within(screen.getByRole("list", { name: "Words of your receipt" })).getAllByRole("listitem")[7],
+    ).toHaveTextContent("eight");
   });
 
   it("refuses what is larger than was asked for before anything is sent", async () => {

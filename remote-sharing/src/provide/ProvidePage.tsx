@@ -1,6 +1,15 @@
 import type { OfferedRequest, Visitor } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
-import { ButtonLink, EmptyState, ErrorNotice, Loading, Page, Skeleton, useErrorSentence, useVisitor } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Page,
+  Skeleton,
+  useErrorSentence,
+  useVisitor,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { Link2Off } from "lucide-react";
 import { useState } from "react";
@@ -31,7 +40,13 @@ interface OfferedProps {
 
 function Offered({ visitor, requestId }: OfferedProps) {
   const [sent, setSent] = useState<Taken | null>(null);
-  const offer = useQuery({ queryKey: ["provide", requestId], queryFn: ({ signal }) => visitor.lookAtRequest(requestId, { signal }), retry: false, gcTime: 0, staleTime: Infinity });
+  const offer = useQuery({
+    queryKey: ["provide", requestId],
+    queryFn: ({ signal }) => visitor.lookAtRequest(requestId, { signal }),
+    retry: false,
+    gcTime: 0,
+    staleTime: Infinity,
+  });
   if (sent !== null) return <Receipt {...sent} />;
   if (offer.isPending) return <Waiting />;
   if (offer.isError) return <Refused error={toPortalError(offer.error)} onRetry={() => void offer.refetch()} />;
@@ -54,7 +69,11 @@ function Refused({ error, onRetry }: { readonly error: PortalError; readonly onR
     case "link_incomplete":
     case "decryption_failed":
       return (
-        <EmptyState icon={<Link2Off />} title={t(error.code === "link_incomplete" ? "provide.incomplete_title" : "provide.forged_title")} actions={<AboutLink />}>
+        <EmptyState
+          icon={<Link2Off />}
+          title={t(error.code === "link_incomplete" ? "provide.incomplete_title" : "provide.forged_title")}
+          actions={<AboutLink />}
+        >
           <p>{error.code === "link_incomplete" ? sentence(error) : t("provide.forged_body")}</p>
         </EmptyState>
       );

@@ -3,17 +3,32 @@ import type { ProvidedSecret } from "@relicario/shared/contract";
 import { z } from "zod";
 
 /** Validation errors; each has a text `provide.<name>_error`. */
-export const provideProblems = ["text_missing", "text_broken", "too_large", "file_missing", "file_empty", "file_name_long", "note_long"] as const;
+export const provideProblems = [
+  "text_missing",
+  "text_broken",
+  "too_large",
+  "file_missing",
+  "file_empty",
+  "file_name_long",
+  "note_long",
+] as const;
 export type ProvideProblem = (typeof provideProblems)[number];
 
 /** Values of the form. `text` is kept exactly as typed. */
 export const provideDraft = (maxSize: number) =>
   z
-    .object({ kind: z.enum(["text", "seed", "file"]), text: z.string(), file: z.custom<File>().nullable(), note: z.string().max(maxRequestNoteLength, { error: "note_long" satisfies ProvideProblem }) })
+    .object({
+      kind: z.enum(["text", "seed", "file"]),
+      text: z.string(),
+      file: z.custom<File>().nullable(),
+      note: z.string().max(maxRequestNoteLength, { error: "note_long" satisfies ProvideProblem }),
+    })
     .superRefine((draft, context) => {
       const wrong = draft.kind === "file" ? fileProblem(draft.file, maxSize) : textProblem(draft.text, maxSize);
-      if (wrong !== null) context.addIssue({ code: "custom", path: [draft.kind === "file" ? "file" : "text"], message: wrong });
-      if (!draft.note.isWellFormed()) context.addIssue({ code: "custom", path: ["note"], message: "text_broken" satisfies ProvideProblem });
+      if (wrong !== null)
+        context.addIssue({ code: "custom", path: [draft.kind === "file" ? "file" : "text"], message: wrong });
+      if (!draft.note.isWellFormed())
+        context.addIssue({ code: "custom", path: ["note"], message: "text_broken" satisfies ProvideProblem });
     });
 export type ProvideDraft = z.infer<ReturnType<typeof provideDraft>>;
 
@@ -34,7 +49,13 @@ function fileProblem(file: File | null, maxSize: number): ProvideProblem | null 
 /** A text or seed phrase goes as the file `secret.txt`. */
 export function providedOf({ kind, text, file, note }: ProvideDraft): ProvidedSecret {
   const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
-  return { contentKind: kind, name: content.name, mime: content.type === "" ? "application/octet-stream" : content.type, content, note };
+  return {
+    contentKind: kind,
+    name: content.name,
+    mime: content.type === "" ? "application/octet-stream" : content.type,
+    content,
+    note,
+  };
 }
 
 export function isProvideProblem(message: string | undefined): message is ProvideProblem {

@@ -16,12 +16,16 @@ interface OpenerPanelProps {
   readonly action: string;
 }
 
-/** Where an act stands: the picture that it asks for, its progress, its failure. Nothing while there is none. */
+/**
+ * Where an act stands: the picture that it asks for, its progress, its failure. Nothing while there
+ * is none.
+ */
 export function OpenerPanel({ vault, act, reason, action }: OpenerPanelProps) {
   const { state } = act;
   if (state.status === "idle") return null;
   if (state.status === "failed") return <ErrorNotice error={state.error} />;
-  if (state.status === "running" && !state.asked) return state.progress === null ? null : <ActProgress progress={state.progress} first="picture" />;
+  if (state.status === "running" && !state.asked)
+    return state.progress === null ? null : <ActProgress progress={state.progress} first="picture" />;
   return <AskForOpener vault={vault} act={act} reason={reason} action={action} />;
 }
 

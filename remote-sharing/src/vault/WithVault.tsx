@@ -1,5 +1,14 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { ButtonLink, EmptyState, ErrorNotice, Loading, Notice, Skeleton, useVault, useVaultState } from "@relicario/shared/ui";
+import {
+  ButtonLink,
+  EmptyState,
+  ErrorNotice,
+  Loading,
+  Notice,
+  Skeleton,
+  useVault,
+  useVaultState,
+} from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { LockOpen, ShieldPlus } from "lucide-react";
 import type { ReactNode } from "react";
@@ -38,7 +47,11 @@ function Refreshed({ vault, returnTo, children }: WithVaultProps & { readonly va
       return <Waiting label={t("vault.loading_status")} />;
     case "empty":
       return (
-        <EmptyState icon={<ShieldPlus />} title={t("vault.empty_title")} actions={<ButtonLink to="/add-secret">{t("vault.add_action")}</ButtonLink>}>
+        <EmptyState
+          icon={<ShieldPlus />}
+          title={t("vault.empty_title")}
+          actions={<ButtonLink to="/add-secret">{t("vault.add_action")}</ButtonLink>}
+        >
           <p>{t("vault.empty_body")}</p>
         </EmptyState>
       );
@@ -47,7 +60,10 @@ function Refreshed({ vault, returnTo, children }: WithVaultProps & { readonly va
         <Notice
           title={t("vault.locked_title")}
           actions={
-            <ButtonLink to={`/provide-image-recovery?${new URLSearchParams({ then: returnTo }).toString()}`} icon={<LockOpen aria-hidden />}>
+            <ButtonLink
+              to={`/provide-image-recovery?${new URLSearchParams({ then: returnTo }).toString()}`}
+              icon={<LockOpen aria-hidden />}
+            >
               {t("vault.unlock_action")}
             </ButtonLink>
           }

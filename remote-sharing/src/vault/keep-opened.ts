@@ -7,8 +7,16 @@ interface KeepRequest {
   readonly protection?: ProtectRequest["protection"];
 }
 
-/** Protects what somebody sent as one's own, under the names it came with, which the vault holds to its limits: a new content identity, a new ticket, one's own pictures. Errors as those of {@link Vault.protect}. */
-export async function keepOpened(vault: Vault, { opened, title, protection = { kind: "openers", openers: [] } }: KeepRequest, options: CallOptions): Promise<void> {
+/**
+ * Protects what somebody sent as one's own, under the names it came with, which the vault holds to
+ * its limits: a new content identity, a new ticket, one's own pictures. Errors as those of {@link
+ * Vault.protect}.
+ */
+export async function keepOpened(
+  vault: Vault,
+  { opened, title, protection = { kind: "openers", openers: [] } }: KeepRequest,
+  options: CallOptions,
+): Promise<void> {
   const { content, contentKind, name, mime } = opened;
   const plain = content === null ? await opened.save(null, options) : new Blob([content]);
   if (plain === null) throw new TypeError("a content that was saved elsewhere");

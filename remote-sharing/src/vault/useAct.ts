@@ -9,12 +9,18 @@ export type ActState =
 
 export interface Act {
   readonly state: ActState;
-  /** What `work` does after its last await it does even when it was cancelled meanwhile, unless it looks at the signal. */
+  /**
+   * What `work` does after its last await it does even when it was cancelled meanwhile, unless it
+   * looks at the signal.
+   */
   readonly run: (work: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<void>) => void;
   readonly cancel: () => void;
 }
 
-/** A long act of the vault or of a visitor, one at a time, with progress. Leaving the page cancels it. */
+/**
+ * A long act of the vault or of a visitor, one at a time, with progress. Leaving the page cancels
+ * it.
+ */
 export function useAct(): Act {
   const [state, setState] = useState<ActState>({ status: "idle" });
   const running = useRef<AbortController | null>(null);

@@ -4,7 +4,10 @@ import { useState } from "react";
 
 import { useAct, type ActState } from "./useAct.ts";
 
-/** `asking`: it goes on once a picture is shown. `error` beside it: with the picture shown before it failed. */
+/**
+ * `asking`: it goes on once a picture is shown. `error` beside it: with the picture shown before it
+ * failed.
+ */
 export type OpenerActState =
   | { readonly status: "idle" }
   | { readonly status: "asking"; readonly error: PortalError | null }

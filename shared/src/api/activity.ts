@@ -14,7 +14,13 @@ export const activityKinds = {
 export type ActivityTopic = keyof typeof activityKinds;
 export const activityTopics = Object.keys(activityKinds) as [ActivityTopic, ...ActivityTopic[]];
 
-export const ActivityKind = z.enum([...activityKinds.sessions, ...activityKinds.secrets, ...activityKinds.sharing, ...activityKinds.openers, ...activityKinds.account]);
+export const ActivityKind = z.enum([
+  ...activityKinds.sessions,
+  ...activityKinds.secrets,
+  ...activityKinds.sharing,
+  ...activityKinds.openers,
+  ...activityKinds.account,
+]);
 export type ActivityKind = z.infer<typeof ActivityKind>;
 
 export const ActivityEntry = z.strictObject({
@@ -24,7 +30,10 @@ export const ActivityEntry = z.strictObject({
   /** How many it was of, such as secrets of one call. */
   count: z.int().min(1),
   /** The last eight digits of the secret's id; null where it is about none, or several. */
-  secret: z.string().regex(/^[0-9a-f]{8}$/).nullable(),
+  secret: z
+    .string()
+    .regex(/^[0-9a-f]{8}$/)
+    .nullable(),
   /** Of a sign-in, as in OwnSession. */
   device: z.string().nullable(),
   address: z.string().nullable(),

@@ -2,14 +2,25 @@ import { z } from "zod";
 
 import { Id } from "./wire.ts";
 
-/** Body and answer of `POST /auth/token?app_vendor_id=`: the identity provider's access token for the product's session token. */
+/**
+ * Body and answer of `POST /auth/token?app_vendor_id=`: the identity provider's access token for
+ * the product's session token.
+ */
 export const TokenExchange = z.strictObject({ token: z.string().min(1).max(16_384) });
 export type TokenExchange = z.infer<typeof TokenExchange>;
 
 /** `GET /auth/token-certs`: the current and the next key, so that rotation breaks nobody. */
 export const TokenCerts = z.strictObject({
   keys: z
-    .array(z.strictObject({ kid: z.string(), alg: z.literal("EdDSA"), kty: z.literal("OKP"), crv: z.literal("Ed25519"), x: z.string() }))
+    .array(
+      z.strictObject({
+        kid: z.string(),
+        alg: z.literal("EdDSA"),
+        kty: z.literal("OKP"),
+        crv: z.literal("Ed25519"),
+        x: z.string(),
+      }),
+    )
     .min(1),
 });
 export type TokenCerts = z.infer<typeof TokenCerts>;
@@ -22,7 +33,10 @@ export type ProviderCerts = z.infer<typeof ProviderCerts>;
 export const SessionClaims = z.looseObject({
   /** The account's immutable id: `user_id` of every sealed document. */
   sub: Id,
-  /** The service, by its address (`api.base_url` of the deployment), and the portal that the token is for, by its client id. */
+  /**
+   * The service, by its address (`api.base_url` of the deployment), and the portal that the token
+   * is for, by its client id.
+   */
   iss: z.string(),
   aud: z.string(),
   vid: z.string(),

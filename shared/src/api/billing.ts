@@ -18,18 +18,29 @@ export const Invoice = z.strictObject({
   currency: z.string().regex(/^[A-Z]{3}$/),
   state: InvoiceState,
   /** Where the invoice itself is shown. */
-  href: z.url({ protocol: /^https$/ }).max(2_000).optional(),
+  href: z
+    .url({ protocol: /^https$/ })
+    .max(2_000)
+    .optional(),
 });
 export type Invoice = z.infer<typeof Invoice>;
 
 /** Answer of `GET /user/billing`. Sizes in bytes. The newest invoice comes first. */
 export const Billing = z.strictObject({
   plan: z.string().min(1).max(100),
-  use: z.strictObject({ storage_quota: z.int().min(0), storage_used: z.int().min(0), secrets: z.int().min(0), shares: z.int().min(0) }),
+  use: z.strictObject({
+    storage_quota: z.int().min(0),
+    storage_used: z.int().min(0),
+    secrets: z.int().min(0),
+    shares: z.int().min(0),
+  }),
   invoices: z.array(Invoice).max(maxInvoices),
 });
 export type Billing = z.infer<typeof Billing>;
 
-/** What an operator's billing system answers for an account: JSON at `BILLING_URL` (docs/operations.md). */
+/**
+ * What an operator's billing system answers for an account: JSON at `BILLING_URL`
+ * (docs/operations.md).
+ */
 export const BillingRecord = Billing.pick({ plan: true, invoices: true });
 export type BillingRecord = z.infer<typeof BillingRecord>;

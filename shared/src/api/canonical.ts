@@ -23,9 +23,11 @@ export function canonicalText(value: Json): string {
 }
 
 /**
- * Parses UTF-8 that must be exactly the JCS of what it says, after trailing spaces (padding) are dropped.
+ * Parses UTF-8 that must be exactly the JCS of what it says, after trailing spaces (padding) are
+ * dropped.
  *
- * @returns null when it is not: broken JSON, double members, other spacing or order, inexact numbers, ill-formed Unicode.
+ * @returns null when it is not: broken JSON, double members, other spacing or order, inexact
+ *   numbers, ill-formed Unicode.
  */
 export function parseCanonical(bytes: Uint8Array): unknown {
   try {
@@ -39,7 +41,8 @@ export function parseCanonical(bytes: Uint8Array): unknown {
 
 function refuseInexact(value: Json | undefined): void {
   if (typeof value === "number") {
-    if (!Number.isSafeInteger(value) || value < 0 || Object.is(value, -0)) throw new TypeError("only integers 0…2^53-1");
+    if (!Number.isSafeInteger(value) || value < 0 || Object.is(value, -0))
+      throw new TypeError("only integers 0…2^53-1");
   } else if (typeof value === "string") {
     if (!value.isWellFormed()) throw new TypeError("ill-formed Unicode");
   } else if (Array.isArray(value)) {

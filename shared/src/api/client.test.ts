@@ -32,8 +32,10 @@ function setup(answers: readonly Answer[], more: Partial<HttpSettings> = {}) {
   return { http, sent, times };
 }
 
-const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Answer => () =>
-  new Response(JSON.stringify(value), { status, headers });
+const json =
+  (value: unknown, status = 200, headers: Record<string, string> = {}): Answer =>
+  () =>
+    new Response(JSON.stringify(value), { status, headers });
 const down: Answer = () => {
   throw new TypeError("fetch failed");
 };
@@ -57,7 +59,10 @@ describe("createHttp", () => {
 
   it("sends the token, the query and the body, and parses the answer", async () => {
     const { http, sent } = setup([json({ name: "a" })]);
-    const answer = await http.request("POST", "/things", Named, { body: { b: 1 }, query: { page: 2, none: undefined } });
+    const answer = await http.request("POST", "/things", Named, {
+      body: { b: 1 },
+      query: { page: 2, none: undefined },
+    });
     expect(answer).toEqual({ name: "a" });
     expect(sent[0]?.url).toBe("https://portal.example/api/things?page=2");
     expect(sent[0]?.init.body).toBe('{"b":1}');
@@ -187,13 +192,14 @@ describe("createHttp", () => {
     expect((await failureOf(http.request("POST", "/things", Named))).details).toEqual({ retry_after: "17" });
   });
 
-  it.each([["broken JSON", () => new Response("{")], ["another shape", json({ name: 1 })], ["an unknown member", json({ name: "a", more: 1 })]])(
-    "calls %s a bad answer",
-    async (_, answer) => {
-      const { http } = setup([answer]);
-      expect((await failureOf(http.request("POST", "/things", Named))).code).toBe("bad_answer");
-    },
-  );
+  it.each([
+    ["broken JSON", () => new Response("{")],
+    ["another shape", json({ name: 1 })],
+    ["an unknown member", json({ name: "a", more: 1 })],
+  ])("calls %s a bad answer", async (_, answer) => {
+    const { http } = setup([answer]);
+    expect((await failureOf(http.request("POST", "/things", Named))).code).toBe("bad_answer");
+  });
 
   it("is cancelled by its signal", async () => {
     const controller = new AbortController();
@@ -203,14 +209,18 @@ describe("createHttp", () => {
         throw new DOMException("aborted", "AbortError");
       },
     ]);
-    expect((await failureOf(http.request("GET", "/things", Named, { signal: controller.signal }))).code).toBe("cancelled");
+    expect((await failureOf(http.request("GET", "/things", Named, { signal: controller.signal }))).code).toBe(
+      "cancelled",
+    );
   });
 
   it("shows neither query nor body when the error is logged", async () => {
     const { http } = setup([json({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
     const error = await failureOf(http.request("POST", "/things?token=SENTINEL", Named, { body: { a: "SENTINEL" } }));
     const cause = error.cause as HttpError;
-    expect(JSON.stringify([error, error.message, cause, cause.message, Object.entries(cause)])).not.toContain("SENTINEL");
+    expect(JSON.stringify([error, error.message, cause, cause.message, Object.entries(cause)])).not.toContain(
+      "SENTINEL",
+    );
   });
 });
 
@@ -231,7 +241,12 @@ describe("readMayPass", () => {
   it.each<[string, unknown]>([
     ["a device without a network", new PortalError("offline", { cause: new TypeError("fetch failed") })],
     ["what came from a worker, without a cause", new PortalError("service_unavailable")],
-    ["what another call met", new PortalError("service_unavailable", { cause: new PortalError("service_unavailable", { cause: new TypeError("fetch failed") }) })],
+    [
+      "what another call met",
+      new PortalError("service_unavailable", {
+        cause: new PortalError("service_unavailable", { cause: new TypeError("fetch failed") }),
+      }),
+    ],
     ["a fault of our own", new TypeError("x is not a function")],
   ])("is not for %s", (_name, error) => {
     expect(readMayPass(error)).toBe(false);
@@ -251,7 +266,9 @@ describe("createHttp, forms and streams", () => {
   });
 
   it("gives a range with its place in the whole", async () => {
-    const { http } = setup([() => new Response(bytes.slice(4, 8), { status: 206, headers: { "content-range": "bytes 4-7/10" } })]);
+    const { http } = setup([
+      () => new Response(bytes.slice(4, 8), { status: 206, headers: { "content-range": "bytes 4-7/10" } }),
+    ]);
     const { size, start, body } = await http.stream("POST", "/content", { headers: { range: "bytes=4-7" } });
     expect({ size, start }).toEqual({ size: 10, start: 4 });
     expect(new Uint8Array(await new Response(body).arrayBuffer())).toEqual(bytes.slice(4, 8));

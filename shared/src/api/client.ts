@@ -2,7 +2,16 @@ import pRetry from "p-retry";
 import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
-import { errorOfStatus, genericTitle, HttpError, isErrorCode, isPortalError, isTransient, PortalError, type ErrorDetails } from "../errors/index.ts";
+import {
+  errorOfStatus,
+  genericTitle,
+  HttpError,
+  isErrorCode,
+  isPortalError,
+  isTransient,
+  PortalError,
+  type ErrorDetails,
+} from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
 export interface HttpSettings {
@@ -12,23 +21,33 @@ export interface HttpSettings {
   readonly token: () => Promise<string | null>;
   /** Whether cookies are sent. */
   readonly credentials?: boolean;
-  /** The language that the person chose, such as `es`: mails are written in it. Without it the browser sends its own. */
+  /**
+   * The language that the person chose, such as `es`: mails are written in it. Without it the
+   * browser sends its own.
+   */
   readonly language?: () => string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller repeats calls itself. */
+  /**
+   * Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller
+   * repeats calls itself.
+   */
   readonly retries?: number;
 }
 
-/** How a failed read is repeated: so many attempts after the first, the first pause, and what each further pause is multiplied by. */
+/**
+ * How a failed read is repeated: so many attempts after the first, the first pause, and what each
+ * further pause is multiplied by.
+ */
 export const readRetries = { times: 3, firstPauseMs: 350, factor: 2 } as const;
 
 /**
- * Whether a failed read is repeated: {@link isTransient} without what another attempt within seconds cannot change. That is
- * `offline` (the browser knows that it has no network) and every answer below 500, such as 429.
+ * Whether a failed read is repeated: {@link isTransient} without what another attempt within
+ * seconds cannot change. That is `offline` (the browser knows that it has no network) and every
+ * answer below 500, such as 429.
  *
- * Only failures of the call itself count. They carry their cause: the TypeError of `fetch`, or the HttpError of an answer. A
- * failure without one comes from the vault's worker, and one whose cause is a PortalError from the token exchange: both made
- * their own attempts before.
+ * Only failures of the call itself count. They carry their cause: the TypeError of `fetch`, or the
+ * HttpError of an answer. A failure without one comes from the vault's worker, and one whose cause
+ * is a PortalError from the token exchange: both made their own attempts before.
  */
 export function readMayPass(error: unknown): boolean {
   if (!isTransient(error) || !isPortalError(error) || error.code === "offline") return false;
@@ -79,13 +98,23 @@ export function createHttp(settings: HttpSettings): Http {
     }
   }
 
-  async function requestOnce<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions): Promise<T> {
+  async function requestOnce<T>(
+    method: HttpMethod,
+    path: string,
+    answer: z.ZodType<T>,
+    options: HttpOptions,
+  ): Promise<T> {
     const parsed = answer.safeParse(await attempt(method, path, options));
     if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
     return parsed.data;
   }
 
-  async function request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> {
+  async function request<T>(
+    method: HttpMethod,
+    path: string,
+    answer: z.ZodType<T>,
+    options: HttpOptions = {},
+  ): Promise<T> {
     if (method !== "GET" || retries === 0) return requestOnce(method, path, answer, options);
     try {
       return await pRetry(() => requestOnce(method, path, answer, options), {
@@ -96,8 +125,10 @@ export function createHttp(settings: HttpSettings): Http {
         signal: options.signal,
       });
     } catch (error) {
-      // An abort during a pause rejects with the signal's own reason, which may be an error of ours, too.
-      if (options.signal?.aborted === true && !isPortalError(error, "cancelled")) throw new PortalError("cancelled", { cause: error });
+      // An abort during a pause rejects with the signal's own reason, which may be an error of
+      // ours, too.
+      if (options.signal?.aborted === true && !isPortalError(error, "cancelled"))
+        throw new PortalError("cancelled", { cause: error });
       throw error;
     }
   }
@@ -113,7 +144,10 @@ export function createHttp(settings: HttpSettings): Http {
 }
 
 /** The same stream, in which a broken connection becomes a PortalError. */
-function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
+function sayingWhy(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
   return new ReadableStream({
     pull: async (controller) => {
@@ -129,7 +163,10 @@ function sayingWhy(body: ReadableStream<Uint8Array<ArrayBuffer>>, signal: AbortS
   });
 }
 
-/** Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers do not say it. */
+/**
+ * Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers
+ * do not say it.
+ */
 function extentOf(response: Response): { start: number; size: number } | null {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
   if (response.status === 206) return range === null ? null : { start: Number(range[1]), size: Number(range[2]) };
@@ -138,11 +175,16 @@ function extentOf(response: Response): { start: number; size: number } | null {
 }
 
 function addressOf(baseUrl: string, path: string, query: HttpOptions["query"]): string {
-  const entries = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]));
+  const entries = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
   return entries.length === 0 ? `${baseUrl}${path}` : `${baseUrl}${path}?${new URLSearchParams(entries).toString()}`;
 }
 
-/** fetch rejects with a TypeError for every network failure and with the signal's reason when it was aborted. */
+/**
+ * fetch rejects with a TypeError for every network failure and with the signal's reason when it was
+ * aborted.
+ */
 function failureOf(cause: unknown, signal: AbortSignal | undefined): PortalError {
   if (signal?.aborted === true) return new PortalError("cancelled", { cause });
   const online = (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine ?? true;
@@ -164,11 +206,16 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
   });
   const retryAfter = response.headers.get("retry-after");
   const triesLeft = problem?.["tries_left"]; // of a wrong password
-  const details: ErrorDetails = { ...(retryAfter === null ? {} : { retry_after: retryAfter }), ...(typeof triesLeft === "number" ? { tries_left: triesLeft } : {}) };
+  const details: ErrorDetails = {
+    ...(retryAfter === null ? {} : { retry_after: retryAfter }),
+    ...(typeof triesLeft === "number" ? { tries_left: triesLeft } : {}),
+  };
   return new PortalError(problem !== null && isErrorCode(problem.code) ? problem.code : statusCode, { cause, details });
 }
 
-/** The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke. */
+/**
+ * The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke.
+ */
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => "");
   if (text === "") return null;

@@ -3,7 +3,10 @@ import { z } from "zod";
 import { maxDeviceLinkLength } from "./limits.ts";
 import { bytesB64u, compactJwe, Timestamp } from "./wire.ts";
 
-/** Of a mailbox between two devices of one account: 128 bits that follow from the code that one of them shows. */
+/**
+ * Of a mailbox between two devices of one account: 128 bits that follow from the code that one of
+ * them shows.
+ */
 export const DeviceLinkId = bytesB64u(16, { exact: true });
 
 /** Body of `PUT /device-links/{id}`: what the new device asks for. */
@@ -20,6 +23,12 @@ export const DeviceLink = z.strictObject({ message: compactJwe(maxDeviceLinkLeng
 export const AnswerDeviceLink = z.strictObject({ answer: compactJwe(maxDeviceLinkLength) });
 export type AnswerDeviceLink = z.infer<typeof AnswerDeviceLink>;
 
-/** Answer of `GET /device-links/{id}/answer`, to the session that filled it alone; null while there is none. */
-export const DeviceLinkAnswer = z.strictObject({ answer: compactJwe(maxDeviceLinkLength).nullable(), expires_at: Timestamp });
+/**
+ * Answer of `GET /device-links/{id}/answer`, to the session that filled it alone; null while there
+ * is none.
+ */
+export const DeviceLinkAnswer = z.strictObject({
+  answer: compactJwe(maxDeviceLinkLength).nullable(),
+  expires_at: Timestamp,
+});
 export type DeviceLinkAnswer = z.infer<typeof DeviceLinkAnswer>;

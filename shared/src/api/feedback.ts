@@ -6,8 +6,13 @@ import { maxFeedbackLength } from "./limits.ts";
 export const SendFeedback = z.strictObject({
   rating: z.int().min(1).max(5).optional(),
   message: z.string().trim().min(1).max(maxFeedbackLength),
-  /** The screen that it is about, as a pattern: `/edit-secret/:secretId`, never with the id itself. */
-  page: z.string().max(200).regex(/^\/([a-z0-9_-]+|:[a-zA-Z]+|\*)?(\/([a-z0-9_-]+|:[a-zA-Z]+|\*))*$/),
+  /**
+   * The screen that it is about, as a pattern: `/edit-secret/:secretId`, never with the id itself.
+   */
+  page: z
+    .string()
+    .max(200)
+    .regex(/^\/([a-z0-9_-]+|:[a-zA-Z]+|\*)?(\/([a-z0-9_-]+|:[a-zA-Z]+|\*))*$/),
   app_version: z.string().regex(/^[0-9A-Za-z.+-]{1,40}$/),
 });
 export type SendFeedback = z.infer<typeof SendFeedback>;

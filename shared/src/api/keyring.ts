@@ -1,6 +1,16 @@
 import { z } from "zod";
 
-import { helperBytes, maxBookLength, maxLabelLength, maxOpeners, maxSlotBytes, maxStagedContentBytes, maxStagedRows, maxStateLength, maxTicketBytes } from "./limits.ts";
+import {
+  helperBytes,
+  maxBookLength,
+  maxLabelLength,
+  maxOpeners,
+  maxSlotBytes,
+  maxStagedContentBytes,
+  maxStagedRows,
+  maxStateLength,
+  maxTicketBytes,
+} from "./limits.ts";
 import { bytesB64u, compactJwe, Counter, Digest, Id, Signature, Timestamp } from "./wire.ts";
 
 /** Format version of every sealed or signed document. */
@@ -14,11 +24,18 @@ export const Slot = z.strictObject({ opener_id: Id, kind: OpenerKind, slot: byte
 export type Slot = z.infer<typeof Slot>;
 
 /** The 454 bytes of image-key.md, with the client's id and time. */
-export const ImageRecord = z.strictObject({ id: Id, helper: bytesB64u(helperBytes, { exact: true }), created_at: Timestamp });
+export const ImageRecord = z.strictObject({
+  id: Id,
+  helper: bytesB64u(helperBytes, { exact: true }),
+  created_at: Timestamp,
+});
 export type ImageRecord = z.infer<typeof ImageRecord>;
 
 /** Native age hybrid recipient: `age1pq1` and 1216 bytes in bech32. */
-export const Recipient = z.string().max(2_000).regex(/^age1pq1[02-9ac-hj-np-z]{1900,}$/, "not a hybrid recipient");
+export const Recipient = z
+  .string()
+  .max(2_000)
+  .regex(/^age1pq1[02-9ac-hj-np-z]{1900,}$/, "not a hybrid recipient");
 
 /** Published by an account; signed by its own signing key (prefix `key`). */
 export const KeyStatement = z.strictObject({
@@ -46,11 +63,16 @@ export const KeyringChange = z.strictObject({
   requests: compactJwe(maxBookLength).optional(),
   slots: z.strictObject({ set: z.array(Slot).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
   key_statement: KeyStatement.optional(),
-  image_records: z.strictObject({ set: z.array(ImageRecord).max(maxOpeners), remove: z.array(Id).max(maxOpeners) }).optional(),
+  image_records: z
+    .strictObject({ set: z.array(ImageRecord).max(maxOpeners), remove: z.array(Id).max(maxOpeners) })
+    .optional(),
   /** Secrets in the trash that go for good. */
   purge: z.array(Id).max(10_000).optional(),
   /** Former versions whose content and ticket go for good; number and digest of each stay. */
-  purge_versions: z.array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) })).max(100).optional(),
+  purge_versions: z
+    .array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) }))
+    .max(100)
+    .optional(),
   /** Switches to the rows of a stage. Both or neither; the digest is that of {@link StagedRows}. */
   stage_id: Id.optional(),
   stage_sha256: Digest.optional(),
@@ -58,7 +80,10 @@ export const KeyringChange = z.strictObject({
 });
 export type KeyringChange = z.infer<typeof KeyringChange>;
 
-/** Answer of `GET /user/keyring`; 404 `no_keyring` before the first secret, or 204 with `?or_none=true`: browsers write every 404 into the console. */
+/**
+ * Answer of `GET /user/keyring`; 404 `no_keyring` before the first secret, or 204 with
+ * `?or_none=true`: browsers write every 404 into the console.
+ */
 export const Keyring = z.strictObject({
   key_epoch: Counter,
   state_rev: Counter,
@@ -69,7 +94,10 @@ export const Keyring = z.strictObject({
   requests: compactJwe(maxBookLength).nullable(),
   slots: z.array(Slot),
   key_statement: KeyStatement,
-  /** With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow `previous`; {@link maxStatesPage} at most. */
+  /**
+   * With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow
+   * `previous`; {@link maxStatesPage} at most.
+   */
   states: z.array(z.strictObject({ state_rev: Counter, state: compactJwe(maxStateLength) })).optional(),
 });
 export type Keyring = z.infer<typeof Keyring>;
@@ -79,15 +107,27 @@ export const KeyringChanged = z.strictObject({ state_rev: Counter });
 export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord) });
 
 /**
- * A row sealed anew. The present version has a `label`; a former one a `ticket` alone. `content` comes with the ticket that names
- * its content identity.
+ * A row sealed anew. The present version has a `label`; a former one a `ticket` alone. `content`
+ * comes with the ticket that names its content identity.
  */
 export const StagedRow = z
-  .strictObject({ secret_db_id: Id, version: Counter, label: compactJwe(maxLabelLength).optional(), ticket: bytesB64u(maxTicketBytes).optional(), content: bytesB64u(maxStagedContentBytes).optional() })
-  .refine(({ label, ticket, content }) => ticket !== undefined || (label !== undefined && content === undefined), "neither label nor ticket, or a content without its ticket");
+  .strictObject({
+    secret_db_id: Id,
+    version: Counter,
+    label: compactJwe(maxLabelLength).optional(),
+    ticket: bytesB64u(maxTicketBytes).optional(),
+    content: bytesB64u(maxStagedContentBytes).optional(),
+  })
+  .refine(
+    ({ label, ticket, content }) => ticket !== undefined || (label !== undefined && content === undefined),
+    "neither label nor ticket, or a content without its ticket",
+  );
 export type StagedRow = z.infer<typeof StagedRow>;
 
-/** Body of `POST /user/keyring/stage`. Rows may come again; an account has one stage, and another id begins a new one. */
+/**
+ * Body of `POST /user/keyring/stage`. Rows may come again; an account has one stage, and another id
+ * begins a new one.
+ */
 export const StageRows = z.strictObject({ stage_id: Id, rows: z.array(StagedRow).max(maxStagedRows) });
 export type StageRows = z.infer<typeof StageRows>;
 
@@ -95,8 +135,9 @@ export type StageRows = z.infer<typeof StageRows>;
 export const RowsStaged = z.strictObject({ stage_id: Id, rows: z.int().min(0) });
 
 /**
- * Answer of `GET /user/keyring/stage/{stage_id}`, sorted by id and version. `row_sha256` is of the JCS of the row as sent; `stage_sha256`
- * of a change is SHA-256 of the ASCII lines `secret_db_id SP version SP row_sha256-in-hex LF` of all rows in this order.
+ * Answer of `GET /user/keyring/stage/{stage_id}`, sorted by id and version. `row_sha256` is of the
+ * JCS of the row as sent; `stage_sha256` of a change is SHA-256 of the ASCII lines `secret_db_id SP
+ * version SP row_sha256-in-hex LF` of all rows in this order.
  */
 export const StagedRows = z.strictObject({
   stage_id: Id,

@@ -1,12 +1,20 @@
-/** The limits that form, client and service all keep. Sizes in bytes unless the name says otherwise. */
+/**
+ * The limits that form, client and service all keep. Sizes in bytes unless the name says otherwise.
+ */
 
 export const API_VERSION = "0.1.0";
 
 /** Sealed content of a secret that goes in one call. */
 export const maxSmallSecretBytes = 256 * 1024;
-/** Plain content that still fits once it is padded and has header and tags; anything larger goes in parts. */
+/**
+ * Plain content that still fits once it is padded and has header and tags; anything larger goes in
+ * parts.
+ */
 export const maxSmallContentBytes = maxSmallSecretBytes - 4 * 1024;
-/** A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all its parts at their limits. */
+/**
+ * A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all
+ * its parts at their limits.
+ */
 export const maxJsonBodyBytes = 4 * 1024 * 1024;
 
 /** New secrets of one call, for imports. Their body has the limit of any other. */
@@ -25,7 +33,10 @@ export const maxStateLength = 4 * 1024; // characters of a compact JWE
 export const maxBookLength = 512 * 1024; // characters of a compact JWE
 export const helperBytes = 454;
 
-/** A file before it is sealed, and after: an age header and a tag of 16 bytes for each 64 KiB come to it. */
+/**
+ * A file before it is sealed, and after: an age header and a tag of 16 bytes for each 64 KiB come
+ * to it.
+ */
 export const maxFileBytes = 5 * 1024 ** 3;
 export const maxSealedBytes = maxFileBytes + 16 * (maxFileBytes / 65_536) + 8 * 1024;
 export const minPartBytes = 5 * 1024 ** 2; // a last or only part may be smaller
@@ -35,7 +46,10 @@ export const partBytes = 8 * 1024 ** 2;
 export const uploadHours = 24;
 export const maxOpenUploads = 32; // of one account at a time
 
-/** Plain content that takes another identity where its secret loses a way to open; a larger one keeps its own. */
+/**
+ * Plain content that takes another identity where its secret loses a way to open; a larger one
+ * keeps its own.
+ */
 export const maxContentAnewBytes = 1024 ** 2;
 /** The same sealed, as it stands in a staged row: header and tags come to it. */
 export const maxStagedContentBytes = maxContentAnewBytes + 8 * 1024;
@@ -45,7 +59,9 @@ export const maxStagedRows = 100;
 export const stageHours = 24;
 
 export const maxListPage = 1_000;
-/** Ids in one answer of secrets that went for good; a device that missed more reads the list anew. */
+/**
+ * Ids in one answer of secrets that went for good; a device that missed more reads the list anew.
+ */
 export const maxPurgedIds = 2_000;
 /** States of one answer: a megabyte of the longest. A device that missed more asks again. */
 export const maxStatesPage = 256;
@@ -56,11 +72,16 @@ export const formerVersionDays = 30;
 export const trashDays = 30;
 /** So long before a trashed content is dropped, a mail says so. */
 export const trashWarningDays = 7;
-/** An account can be started anew so long after it was asked for, unless a device objects meanwhile. */
+/**
+ * An account can be started anew so long after it was asked for, unless a device objects meanwhile.
+ */
 export const startAnewDays = 7;
 /** What was ready for so long and not begun has to be asked for again. */
 export const startAnewLapseDays = 30;
-/** What an account had before it was started anew is kept by the service for so long, and shown nowhere. */
+/**
+ * What an account had before it was started anew is kept by the service for so long, and shown
+ * nowhere.
+ */
 export const setAsideDays = 30;
 /** A sign-in counts as fresh for so long. */
 export const freshSignInMinutes = 5;
@@ -74,7 +95,9 @@ export const maxKitContentBytes = 1024 ** 2;
 /** All contents inside one kit; what does not fit in any more lies beside it. */
 export const maxKitContentsBytes = 8 * 1024 ** 2;
 export const maxKitSecrets = 64;
-/** A whole kit: its program, a decoder and all contents inside as base64. What is larger is none. */
+/**
+ * A whole kit: its program, a decoder and all contents inside as base64. What is larger is none.
+ */
 export const maxKitBytes = 16 * 1024 ** 2;
 export const maxKitNoteLength = 200; // characters
 /** Kits that the label of a secret names, the newest. */
@@ -83,7 +106,10 @@ export const maxKitsOfSecret = 16;
 export const imageRecordReadsAnHour = 60;
 export const emailValidationHours = 24;
 
-/** A mailbox between two devices is gone after so long; what either puts in is a compact JWE of so many characters at most. */
+/**
+ * A mailbox between two devices is gone after so long; what either puts in is a compact JWE of so
+ * many characters at most.
+ */
 export const deviceLinkMinutes = 5;
 export const maxDeviceLinkLength = 16 * 1024;
 
@@ -92,7 +118,10 @@ export const shareDays = { usual: 7, most: 30 } as const;
 export const maxShareViews = 1_000;
 /** A share closes after so many wrong passwords. */
 export const maxWrongPasswords = 10;
-/** One opening may be asked for again, and its content fetched, for so long; each fetch begins that time anew. */
+/**
+ * One opening may be asked for again, and its content fetched, for so long; each fetch begins that
+ * time anew.
+ */
 export const claimMinutes = 10;
 /** Shares of one account that can be opened at a time. */
 export const maxLiveShares = 1_000;
@@ -109,7 +138,9 @@ export const maxOpenAnswers = 2;
 /** A collected answer is dropped after so long. */
 export const collectedDays = 7;
 
-/** What a call to change a password carries at most; the identity provider has a limit of its own. */
+/**
+ * What a call to change a password carries at most; the identity provider has a limit of its own.
+ */
 export const maxPasswordLength = 1_024; // characters
 export const maxFeedbackLength = 4_000; // characters
 /** The newest ones of an account that its billing page shows. */

@@ -2,16 +2,35 @@ import { z } from "zod";
 
 import { maxPasswordLength } from "./limits.ts";
 
-/** Body of `POST /user/change-password`. Both are used exactly as typed; what a password has to be is the identity provider's to say. */
-export const ChangePassword = z.strictObject({ old_password: z.string().min(1).max(maxPasswordLength), new_password: z.string().min(1).max(maxPasswordLength) });
+/**
+ * Body of `POST /user/change-password`. Both are used exactly as typed; what a password has to be
+ * is the identity provider's to say.
+ */
+export const ChangePassword = z.strictObject({
+  old_password: z.string().min(1).max(maxPasswordLength),
+  new_password: z.string().min(1).max(maxPasswordLength),
+});
 export type ChangePassword = z.infer<typeof ChangePassword>;
 
 /**
- * A rule of the identity provider for new passwords. `value` is a number of characters, or of former passwords for `history`.
- * `other` is a rule that this product has no words for; `text` is how the provider writes it.
+ * A rule of the identity provider for new passwords. `value` is a number of characters, or of
+ * former passwords for `history`. `other` is a rule that this product has no words for; `text` is
+ * how the provider writes it.
  */
 export const PasswordRule = z.strictObject({
-  rule: z.enum(["min_length", "max_length", "digits", "lower_case", "upper_case", "special_chars", "not_name", "not_email", "not_common", "history", "other"]),
+  rule: z.enum([
+    "min_length",
+    "max_length",
+    "digits",
+    "lower_case",
+    "upper_case",
+    "special_chars",
+    "not_name",
+    "not_email",
+    "not_common",
+    "history",
+    "other",
+  ]),
   value: z.int().optional(),
   text: z.string().optional(),
 });
@@ -22,8 +41,14 @@ export const PasswordRules = z.strictObject({ changeable: z.boolean(), rules: z.
 export type PasswordRules = z.infer<typeof PasswordRules>;
 
 /**
- * One of `errors` in the 422 of a password change. `reason` is `wrong` for the old password; for the new one the `rule` that it
- * breaks, or `refused`. `text` is what the provider said, in its own words, where it said any.
+ * One of `errors` in the 422 of a password change. `reason` is `wrong` for the old password; for
+ * the new one the `rule` that it breaks, or `refused`. `text` is what the provider said, in its own
+ * words, where it said any.
  */
-export const PasswordRefusal = z.looseObject({ path: z.enum(["/old_password", "/new_password"]), reason: z.string(), value: z.int().optional(), text: z.string().optional() });
+export const PasswordRefusal = z.looseObject({
+  path: z.enum(["/old_password", "/new_password"]),
+  reason: z.string(),
+  value: z.int().optional(),
+  text: z.string().optional(),
+});
 export type PasswordRefusal = z.infer<typeof PasswordRefusal>;

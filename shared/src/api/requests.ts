@@ -9,7 +9,10 @@ import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts
 export const RequestId = bytesB64u(16, { exact: true });
 const LinkProof = bytesB64u(32, { exact: true });
 
-/** Body of `POST /requests`: somebody is asked for a secret. `document` opens with the link key alone. */
+/**
+ * Body of `POST /requests`: somebody is asked for a secret. `document` opens with the link key
+ * alone.
+ */
 export const CreateRequest = z.strictObject({
   request_id: RequestId,
   document: compactJwe(maxRequestDocumentLength),
@@ -61,7 +64,10 @@ export const RequestOffer = z.strictObject({
 });
 export type RequestOffer = z.infer<typeof RequestOffer>;
 
-/** `GET`, `PUT` and parts (`POST`) of one answer. Its token goes in the header {@link answerTokenHeader}. */
+/**
+ * `GET`, `PUT` and parts (`POST`) of one answer. Its token goes in the header {@link
+ * answerTokenHeader}.
+ */
 export function answerPath(answerId: string): string {
   return `/requests/answer/${answerId}`;
 }
@@ -75,16 +81,36 @@ export const StartAnswer = z.strictObject({
   /** A wish: the answer's `part_size` counts. */
   part_size: Counter.min(minPartBytes).max(maxPartBytes).optional(),
 });
-export const AnswerStarted = z.strictObject({ answer_id: Id, token: z.string().max(512), part_size: Counter, parts: Counter, expires_at: Timestamp });
+export const AnswerStarted = z.strictObject({
+  answer_id: Id,
+  token: z.string().max(512),
+  part_size: Counter,
+  parts: Counter,
+  expires_at: Timestamp,
+});
 
 /** Parts are sent as those of an upload (`formOfPart`). Answer of `GET`: what is there. */
-export const AnswerState = z.strictObject({ answer_id: Id, size: Counter, part_size: Counter, parts: Counter, received: z.array(ReceivedPart), expires_at: Timestamp, finished: z.boolean() });
+export const AnswerState = z.strictObject({
+  answer_id: Id,
+  size: Counter,
+  part_size: Counter,
+  parts: Counter,
+  received: z.array(ReceivedPart),
+  expires_at: Timestamp,
+  finished: z.boolean(),
+});
 
-/** Body of `PUT`: the first finish of a request wins, another gets `request_closed`; the same one, byte for byte, answers as the first time. */
+/**
+ * Body of `PUT`: the first finish of a request wins, another gets `request_closed`; the same one,
+ * byte for byte, answers as the first time.
+ */
 export const FinishAnswer = z.strictObject({ ticket: bytesB64u(maxTicketBytes), content_sha256: Digest });
 export const AnswerFinished = z.strictObject({ provided_at: Timestamp });
 
-/** Body of `POST /requests/collect`, by the owner; only reads. `download` as in {@link ShareClaimed}, for `POST /share/content`. */
+/**
+ * Body of `POST /requests/collect`, by the owner; only reads. `download` as in {@link
+ * ShareClaimed}, for `POST /share/content`.
+ */
 export const CollectAnswer = z.strictObject({ request_id: RequestId });
 export const AnswerCollected = z.strictObject({
   ticket: bytesB64u(maxTicketBytes),

@@ -36,7 +36,10 @@ export const SecretPage = z.strictObject({
   state_rev: z.int().min(0),
   /** The account's counter of row changes: the next `since`. */
   changes: z.int().min(0),
-  /** With `since`: rows that went for good since then. Absent when they are more than `maxPurgedIds`: then the list is read anew, without `since`. */
+  /**
+   * With `since`: rows that went for good since then. Absent when they are more than
+   * `maxPurgedIds`: then the list is read anew, without `since`.
+   */
   purged: z.array(Id).optional(),
 });
 export type SecretPage = z.infer<typeof SecretPage>;
@@ -44,12 +47,23 @@ export type SecretPage = z.infer<typeof SecretPage>;
 const sealed = { label: compactJwe(maxLabelLength), ticket: bytesB64u(maxTicketBytes), keyring: KeyringChange };
 
 /**
- * Body of `POST /secrets/store`, one of three: content (a new secret or, with `base_version`, a new version); label or
- * ticket alone; `restore: true` out of the trash.
+ * Body of `POST /secrets/store`, one of three: content (a new secret or, with `base_version`, a new
+ * version); label or ticket alone; `restore: true` out of the trash.
  */
 export const StoreSecret = z.union([
-  z.strictObject({ secret_db_id: Id, base_version: Counter.optional(), ...sealed, content: bytesB64u(maxSmallSecretBytes) }),
-  z.strictObject({ secret_db_id: Id, base_version: Counter, label: sealed.label, ticket: sealed.ticket.optional(), keyring: KeyringChange }),
+  z.strictObject({
+    secret_db_id: Id,
+    base_version: Counter.optional(),
+    ...sealed,
+    content: bytesB64u(maxSmallSecretBytes),
+  }),
+  z.strictObject({
+    secret_db_id: Id,
+    base_version: Counter,
+    label: sealed.label,
+    ticket: sealed.ticket.optional(),
+    keyring: KeyringChange,
+  }),
   z.strictObject({ secret_db_id: Id, restore: z.literal(true) }),
 ]);
 export type StoreSecret = z.infer<typeof StoreSecret>;
@@ -57,10 +71,18 @@ export type StoreSecret = z.infer<typeof StoreSecret>;
 export const SecretStored = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
 export type SecretStored = z.infer<typeof SecretStored>;
 
-const NewSecret = z.strictObject({ secret_db_id: Id, label: sealed.label, ticket: sealed.ticket, content: bytesB64u(maxSmallSecretBytes) });
+const NewSecret = z.strictObject({
+  secret_db_id: Id,
+  label: sealed.label,
+  ticket: sealed.ticket,
+  content: bytesB64u(maxSmallSecretBytes),
+});
 export type NewSecret = z.infer<typeof NewSecret>;
 
-/** Body of `POST /secrets/store/batch`: new secrets, all of them or none, with one keyring change. No id stands there twice. */
+/**
+ * Body of `POST /secrets/store/batch`: new secrets, all of them or none, with one keyring change.
+ * No id stands there twice.
+ */
 export const StoreSecrets = z.strictObject({
   secrets: z
     .array(NewSecret)
@@ -80,11 +102,22 @@ export const downloadPath = "/v2/secrets/get-secret";
 /** Body of `POST /secrets/store/get-secret`, and of `POST` to {@link downloadPath}. */
 export const GetSecret = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
-/** One line for every version that there ever was. It stays when content and ticket are gone (`dropped`). */
-export const VersionLine = z.strictObject({ version: Counter, ticket_sha256: Digest, size: z.int().min(0), created_at: Timestamp, dropped: z.boolean() });
+/**
+ * One line for every version that there ever was. It stays when content and ticket are gone
+ * (`dropped`).
+ */
+export const VersionLine = z.strictObject({
+  version: Counter,
+  ticket_sha256: Digest,
+  size: z.int().min(0),
+  created_at: Timestamp,
+  dropped: z.boolean(),
+});
 export type VersionLine = z.infer<typeof VersionLine>;
 
-/** Answer of `GET /secrets/store/{secret_db_id}/versions`: newest first, the present one included. */
+/**
+ * Answer of `GET /secrets/store/{secret_db_id}/versions`: newest first, the present one included.
+ */
 export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionLine) });
 
 export const SecretContent = z.strictObject({

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { Id, Timestamp } from "./wire.ts";
 
 /**
- * One sign-in: a session of the identity provider with all product sessions that came from it, named by the newest of them. `device`
- * is browser and system as the browser says, such as `Firefox, Linux`; `address` is where it last called from, without its end.
+ * One sign-in: a session of the identity provider with all product sessions that came from it,
+ * named by the newest of them. `device` is browser and system as the browser says, such as
+ * `Firefox, Linux`; `address` is where it last called from, without its end.
  */
 export const OwnSession = z.strictObject({
   id: Id,

@@ -7,18 +7,24 @@ import { bytesB64u, Counter, Digest, Id, Timestamp } from "./wire.ts";
 /** 128 random bits, made by the client; worthless alone. */
 export const ShareId = bytesB64u(16, { exact: true });
 
-/** `public`: whoever has the link. `signed_in`: whoever has the link and is signed in. `person`: one account, by its keys. */
+/**
+ * `public`: whoever has the link. `signed_in`: whoever has the link and is signed in. `person`: one
+ * account, by its keys.
+ */
 export const Audience = z.enum(["public", "signed_in", "person"]);
 export type Audience = z.infer<typeof Audience>;
 
-/** What proves to the service that somebody holds the link key, or the link key and the password. The service keeps their SHA-256. */
+/**
+ * What proves to the service that somebody holds the link key, or the link key and the password.
+ * The service keeps their SHA-256.
+ */
 const LinkProof = bytesB64u(32, { exact: true });
 
 const views = z.int().min(1).max(maxShareViews);
 
 /**
- * Body of `POST /share`. Links have both digests, and no `recipient`; a person has a `recipient` and neither digest. `ticket` is
- * sealed to the link's identity or to the person's.
+ * Body of `POST /share`. Links have both digests, and no `recipient`; a person has a `recipient`
+ * and neither digest. `ticket` is sealed to the link's identity or to the person's.
  */
 export const CreateShare = z
   .strictObject({
@@ -45,18 +51,24 @@ export const CreateShare = z
   })
   .superRefine((share, context) => {
     const isLink = share.audience !== "person";
-    if ((share.recipient === undefined) !== isLink) context.addIssue({ code: "custom", path: ["recipient"], message: "of a person, and only of a person" });
+    if ((share.recipient === undefined) !== isLink)
+      context.addIssue({ code: "custom", path: ["recipient"], message: "of a person, and only of a person" });
     for (const name of ["link_auth_sha256", "pass_auth_sha256"] as const) {
-      if ((share[name] !== undefined) !== isLink) context.addIssue({ code: "custom", path: [name], message: "of a link, and only of a link" });
+      if ((share[name] !== undefined) !== isLink)
+        context.addIssue({ code: "custom", path: [name], message: "of a link, and only of a link" });
     }
-    if (!isLink && (share.password || share.share_helper !== undefined)) context.addIssue({ code: "custom", path: ["password"], message: "only a link asks for a password or a picture" });
+    if (!isLink && (share.password || share.share_helper !== undefined))
+      context.addIssue({ code: "custom", path: ["password"], message: "only a link asks for a password or a picture" });
   });
 export type CreateShare = z.infer<typeof CreateShare>;
 
 /** Answer of `POST /share` and of `PATCH /share/{share_id}`. */
 export const ShareStored = z.strictObject({ share_id: ShareId, state_rev: Counter });
 
-/** Body of `PATCH /share/{share_id}`: `version` and `ticket` together, of a later version of the secret. */
+/**
+ * Body of `PATCH /share/{share_id}`: `version` and `ticket` together, of a later version of the
+ * secret.
+ */
 export const ChangeShare = z
   .strictObject({
     version: Counter.optional(),
@@ -66,10 +78,16 @@ export const ChangeShare = z
     max_views: views.nullable().optional(),
     keyring: KeyringChange,
   })
-  .refine(({ version, ticket }) => (version === undefined) === (ticket === undefined), { path: ["ticket"], message: "comes with its version" });
+  .refine(({ version, ticket }) => (version === undefined) === (ticket === undefined), {
+    path: ["ticket"],
+    message: "comes with its version",
+  });
 export type ChangeShare = z.infer<typeof ChangeShare>;
 
-/** Why a share can no longer be opened; null while it can. Only its owner is told. `locked`: ten wrong passwords. `ended`: the secret or its version went. */
+/**
+ * Why a share can no longer be opened; null while it can. Only its owner is told. `locked`: ten
+ * wrong passwords. `ended`: the secret or its version went.
+ */
 export const ShareEnd = z.enum(["expired", "used_up", "revoked", "locked", "ended"]);
 
 export const Person = z.strictObject({ user_id: Id, user_name: z.string() });
@@ -94,18 +112,31 @@ export const OwnShare = z.strictObject({
 });
 export type OwnShare = z.infer<typeof OwnShare>;
 
-/** Query of `GET /sharelist/{secret_id}` and of `GET /user/share-with-me`: with those that ended, too. */
+/**
+ * Query of `GET /sharelist/{secret_id}` and of `GET /user/share-with-me`: with those that ended,
+ * too.
+ */
 export const ShareListQuery = z.strictObject({ get_expired: z.stringbool().default(false) });
 export const ShareList = z.strictObject({ shares: z.array(OwnShare) });
 
-/** Answer of `POST /share/get-secret/{share_id}` and `POST /share/get-public-secret/{share_id}`: costs no view, asks for no key. */
-export const ShareLook = z.strictObject({ share_id: ShareId, audience: Audience, password: z.boolean(), picture: z.boolean(), expires_at: Timestamp });
+/**
+ * Answer of `POST /share/get-secret/{share_id}` and `POST /share/get-public-secret/{share_id}`:
+ * costs no view, asks for no key.
+ */
+export const ShareLook = z.strictObject({
+  share_id: ShareId,
+  audience: Audience,
+  password: z.boolean(),
+  picture: z.boolean(),
+  expires_at: Timestamp,
+});
 export type ShareLook = z.infer<typeof ShareLook>;
 
 /**
- * Body of `POST /share/get-secret` and `POST /share/get-public-secret`. Without `claim_id` a look at who sent it, which claims
- * nothing. With it one view is claimed; the same `claim_id` within {@link claimMinutes} is the same view, so that an answer that was lost
- * costs nothing. A link takes `link_auth`, and to claim `pass_auth` too; a person's share neither.
+ * Body of `POST /share/get-secret` and `POST /share/get-public-secret`. Without `claim_id` a look
+ * at who sent it, which claims nothing. With it one view is claimed; the same `claim_id` within
+ * {@link claimMinutes} is the same view, so that an answer that was lost costs nothing. A link
+ * takes `link_auth`, and to claim `pass_auth` too; a person's share neither.
  */
 export const OpenShare = z.strictObject({
   share_id: ShareId,
@@ -126,7 +157,10 @@ export const ShareOffer = ShareLook.extend({
 });
 export type ShareOffer = z.infer<typeof ShareOffer>;
 
-/** Answer with `claim_id`. `download` is the body of `POST` to {@link sharedDownloadPath}, which streams the sealed content (`Range`, `If-Range`). */
+/**
+ * Answer with `claim_id`. `download` is the body of `POST` to {@link sharedDownloadPath}, which
+ * streams the sealed content (`Range`, `If-Range`).
+ */
 export const ShareClaimed = z.strictObject({
   from: Person,
   ticket: bytesB64u(maxTicketBytes),
@@ -140,7 +174,10 @@ export const sharedDownloadPath = "/share/content";
 /** Body of `POST` to {@link sharedDownloadPath}. */
 export const DownloadShared = z.strictObject({ token: z.string().min(1).max(512) });
 
-/** Answer of `GET /user/share-with-me`: shares addressed to this account, and links for signed-in people that it opened. */
+/**
+ * Answer of `GET /user/share-with-me`: shares addressed to this account, and links for signed-in
+ * people that it opened.
+ */
 export const SharesWithMe = z.strictObject({
   shares: z.array(
     z.strictObject({
@@ -159,6 +196,12 @@ export const SharesWithMe = z.strictObject({
 });
 export type SharesWithMe = z.infer<typeof SharesWithMe>;
 
-
-/** Body of `POST /reports/share`: whoever got a public link tells the operator of it, by its id alone. */
-export const ReportShare = z.strictObject({ share_id: ShareId, reason: z.enum(["phishing", "unwanted", "illegal", "other"]), message: z.string().max(maxReportLength).optional() });
+/**
+ * Body of `POST /reports/share`: whoever got a public link tells the operator of it, by its id
+ * alone.
+ */
+export const ReportShare = z.strictObject({
+  share_id: ShareId,
+  reason: z.enum(["phishing", "unwanted", "illegal", "other"]),
+  message: z.string().max(maxReportLength).optional(),
+});

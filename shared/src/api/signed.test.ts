@@ -10,7 +10,9 @@ const signed = { ...document, sig: toB64u(ed25519.sign(signedBytes("put", docume
 
 describe("signedBytes", () => {
   it("is the prefix, a line feed, and the JCS of all members but sig", () => {
-    expect(new TextDecoder().decode(signedBytes("put", signed))).toBe('relicario/v1/put\n{"b":null,"user_id":"u","v":1}');
+    expect(new TextDecoder().decode(signedBytes("put", signed))).toBe(
+      'relicario/v1/put\n{"b":null,"user_id":"u","v":1}',
+    );
   });
 });
 

@@ -4,11 +4,18 @@ import { canonicalBytes, type Json } from "./canonical.ts";
 import { fromB64u } from "./wire.ts";
 
 /** What a signature is made for; the prefix keeps one kind from passing as another. */
-export const signaturePrefixes = { ticket: "relicario/v1/ticket", key: "relicario/v1/key", put: "relicario/v1/put" } as const;
+export const signaturePrefixes = {
+  ticket: "relicario/v1/ticket",
+  key: "relicario/v1/key",
+  put: "relicario/v1/put",
+} as const;
 export type SignaturePrefix = keyof typeof signaturePrefixes;
 
 /** The bytes that are signed: `<prefix> ‖ 0x0A ‖ JCS without sig` (docs/formats.md). */
-export function signedBytes(prefix: SignaturePrefix, document: Readonly<Record<string, Json | undefined>>): Uint8Array<ArrayBuffer> {
+export function signedBytes(
+  prefix: SignaturePrefix,
+  document: Readonly<Record<string, Json | undefined>>,
+): Uint8Array<ArrayBuffer> {
   const { sig: _, ...rest } = document;
   const head = new TextEncoder().encode(`${signaturePrefixes[prefix]}\n`);
   const body = canonicalBytes(rest);
@@ -19,8 +26,8 @@ export function signedBytes(prefix: SignaturePrefix, document: Readonly<Record<s
 }
 
 /**
- * Strict RFC 8032 verification of the member `sig` (base64url, 64 bytes) by `signingKey` (32 bytes).
- * False for every failure, malformed keys and signatures included.
+ * Strict RFC 8032 verification of the member `sig` (base64url, 64 bytes) by `signingKey` (32
+ * bytes). False for every failure, malformed keys and signatures included.
  */
 export function hasValidSignature(
   prefix: SignaturePrefix,

@@ -5,12 +5,26 @@ import { errorCodes } from "../errors/codes.ts";
 /** Of one call; a page that has more sends another. */
 export const maxTelemetryEvents = 50;
 
-/** A release, or the version of the portal for the host; and a path pattern, never with an id in it. */
-const Release = z.string().max(80).regex(/^[a-z0-9.+-]+$/i);
-const Route = z.string().max(200).regex(/^\/([a-zA-Z0-9_:*/-]*)$/);
-const Name = z.string().max(40).regex(/^[a-z0-9]+$/);
+/**
+ * A release, or the version of the portal for the host; and a path pattern, never with an id in it.
+ */
+const Release = z
+  .string()
+  .max(80)
+  .regex(/^[a-z0-9.+-]+$/i);
+const Route = z
+  .string()
+  .max(200)
+  .regex(/^\/([a-zA-Z0-9_:*/-]*)$/);
+const Name = z
+  .string()
+  .max(40)
+  .regex(/^[a-z0-9]+$/);
 
-/** `load`: a remote's entry and texts; `page`: the code of one of its screens; the others are failures alone, and have no duration. */
+/**
+ * `load`: a remote's entry and texts; `page`: the code of one of its screens; the others are
+ * failures alone, and have no duration.
+ */
 export const loadPhases = ["load", "page", "render", "call"] as const;
 /** Web vitals (web.dev), in milliseconds; `CLS` in thousandths. */
 export const vitalMetrics = ["CLS", "FCP", "INP", "LCP", "TTFB"] as const;
@@ -24,10 +38,19 @@ const LoadEvent = z.strictObject({
   code: z.enum(errorCodes).optional(),
 });
 
-const Vital = z.strictObject({ remote: Name, release: Release, route: Route, metric: z.enum(vitalMetrics), value: z.int().min(0).max(600_000) });
+const Vital = z.strictObject({
+  remote: Name,
+  release: Release,
+  route: Route,
+  metric: z.enum(vitalMetrics),
+  value: z.int().min(0).max(600_000),
+});
 
 /** Body of `POST /telemetry`: nothing of a person, an address or a secret. */
-export const Telemetry = z.strictObject({ events: z.array(LoadEvent).max(maxTelemetryEvents), vitals: z.array(Vital).max(maxTelemetryEvents) });
+export const Telemetry = z.strictObject({
+  events: z.array(LoadEvent).max(maxTelemetryEvents),
+  vitals: z.array(Vital).max(maxTelemetryEvents),
+});
 export type Telemetry = z.infer<typeof Telemetry>;
 
 /** Upper ends of the classes that values are counted in; the last class has none. */
@@ -40,7 +63,10 @@ export const TelemetrySums = z.strictObject({
     z.strictObject({
       remote: z.string(),
       release: z.string(),
-      /** One of `loadPhases` or `vitalMetrics`, or `csp`: then `code` is the directive that was violated. */
+      /**
+       * One of `loadPhases` or `vitalMetrics`, or `csp`: then `code` is the directive that was
+       * violated.
+       */
       phase: z.string(),
       route: z.string(),
       code: z.string(),

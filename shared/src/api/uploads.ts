@@ -5,8 +5,9 @@ import { maxLabelLength, maxPartBytes, maxSealedBytes, maxTicketBytes, minPartBy
 import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
 
 /*
- * Large contents go in parts: start, each part, finish. Parts are numbered from 1; all have `part_size` bytes but the last,
- * which has the rest. Until it is finished an upload is invisible; 24 hours after its last part it is dropped.
+ * Large contents go in parts: start, each part, finish. Parts are numbered from 1; all have
+ * `part_size` bytes but the last, which has the rest. Until it is finished an upload is invisible;
+ * 24 hours after its last part it is dropped.
  */
 
 /** `POST`, `GET`, `PUT` and `DELETE` of one upload. */
@@ -16,7 +17,10 @@ export function uploadPath(uploadId: string): string {
 
 const formCounter = z.coerce.number().int().min(1);
 
-/** Fields of the form of `POST /v2/secrets/secret` (multipart/form-data). Sizes in bytes of sealed content. */
+/**
+ * Fields of the form of `POST /v2/secrets/secret` (multipart/form-data). Sizes in bytes of sealed
+ * content.
+ */
 export const StartUpload = z.strictObject({
   size: formCounter.max(maxSealedBytes),
   /** A wish: the answer's `part_size` counts. */
@@ -37,7 +41,9 @@ export const UploadStarted = z.strictObject({
 });
 export type UploadStarted = z.infer<typeof UploadStarted>;
 
-/** Fields of the form of one part, before its file `data`. `sha256` is over the bytes of the part. */
+/**
+ * Fields of the form of one part, before its file `data`. `sha256` is over the bytes of the part.
+ */
 export const PartFields = z.strictObject({ part: formCounter, sha256: Digest });
 export type PartFields = z.infer<typeof PartFields>;
 
@@ -53,7 +59,10 @@ export function formOfPart({ part, sha256 }: PartFields, data: Blob): FormData {
 export const ReceivedPart = z.strictObject({ part: Counter, size: Counter, sha256: Digest });
 export type ReceivedPart = z.infer<typeof ReceivedPart>;
 
-/** `GET` of an upload: what is there, by part number. `published` once it was finished; its parts are then none. */
+/**
+ * `GET` of an upload: what is there, by part number. `published` once it was finished; its parts
+ * are then none.
+ */
 export const UploadState = z.strictObject({
   upload_id: Id,
   secret_db_id: Id,
@@ -68,9 +77,9 @@ export const UploadState = z.strictObject({
 export type UploadState = z.infer<typeof UploadState>;
 
 /**
- * `PUT` of an upload: publishes it as the next version, in one transaction with the keyring change. The answer is
- * {@link SecretStored}. `base_version` replaces that of the start, so that a content is not sent again because another
- * device saved first.
+ * `PUT` of an upload: publishes it as the next version, in one transaction with the keyring change.
+ * The answer is {@link SecretStored}. `base_version` replaces that of the start, so that a content
+ * is not sent again because another device saved first.
  */
 export const FinishUpload = z.strictObject({
   label: compactJwe(maxLabelLength),

@@ -7,10 +7,19 @@ export const UserName = z.string().regex(userNamePattern);
 export const ContactEmail = z.email().max(254);
 
 /** About what mails are sent. `new_device` is about security, the others are not. */
-export const mailTopics = ["share_opened", "share_expiring", "request_answered", "shared_with_you", "new_device", "rehearsal"] as const;
+export const mailTopics = [
+  "share_opened",
+  "share_expiring",
+  "request_answered",
+  "shared_with_you",
+  "new_device",
+  "rehearsal",
+] as const;
 export type MailTopic = (typeof mailTopics)[number];
 /** True: mails about it are sent. */
-export const Notifications = z.strictObject(Object.fromEntries(mailTopics.map((topic) => [topic, z.boolean()])) as Record<MailTopic, z.ZodBoolean>);
+export const Notifications = z.strictObject(
+  Object.fromEntries(mailTopics.map((topic) => [topic, z.boolean()])) as Record<MailTopic, z.ZodBoolean>,
+);
 export type Notifications = z.infer<typeof Notifications>;
 
 export const Me = z.strictObject({
@@ -27,7 +36,10 @@ export const Me = z.strictObject({
     secrets: z.int().min(0),
     shares: z.int().min(0),
   }),
-  /** When the first of the account's secrets is due for a rehearsal, as a device says; all that the service learns of them. */
+  /**
+   * When the first of the account's secrets is due for a rehearsal, as a device says; all that the
+   * service learns of them.
+   */
   rehearsal_due_at: Timestamp.nullable(),
   notifications: Notifications,
   /** Whether the portal may measure how fast and how well it works for this account. */
@@ -39,22 +51,35 @@ export const Me = z.strictObject({
 export type Me = z.infer<typeof Me>;
 
 /** Body of `POST /user/me`: what is to change. */
-export const UpdateMe = z.strictObject({ user_name: UserName.optional(), contact_email: ContactEmail.optional(), rehearsal_due_at: Timestamp.nullable().optional(), notifications: Notifications.partial().optional(), telemetry: z.boolean().optional() });
+export const UpdateMe = z.strictObject({
+  user_name: UserName.optional(),
+  contact_email: ContactEmail.optional(),
+  rehearsal_due_at: Timestamp.nullable().optional(),
+  notifications: Notifications.partial().optional(),
+  telemetry: z.boolean().optional(),
+});
 export type UpdateMe = z.infer<typeof UpdateMe>;
 
-/** Query of `POST /user/validate-username`: a name as it is typed. Any text may be asked about; 422 names why it cannot be had. */
+/**
+ * Query of `POST /user/validate-username`: a name as it is typed. Any text may be asked about; 422
+ * names why it cannot be had.
+ */
 export const ValidateUserName = z.strictObject({ username: z.string().max(256) });
 export const UserNameValid = z.strictObject({ valid: z.literal(true) });
 /** Why a user name cannot be had, as `reason` of the problem's `errors`. */
 export const userNameRefusals = ["taken", "malformed"] as const;
 
-/** Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within 24 hours. */
+/**
+ * Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within
+ * 24 hours.
+ */
 export const ValidateContactEmail = z.strictObject({ value: ContactEmail, nonce: bytesB64u(16, { exact: true }) });
 export const ContactEmailValidated = z.strictObject({ valid: z.literal(true) });
 
 /**
- * How things stand with starting the account anew (`/user/start-anew`). `none`: nobody asked, or it lapsed. `waiting` until
- * `ready_at`, then `ready`; `objected`, `cancelled` and `begun` at `ended_at`. After `begun` what was there before is kept until `kept_until`.
+ * How things stand with starting the account anew (`/user/start-anew`). `none`: nobody asked, or it
+ * lapsed. `waiting` until `ready_at`, then `ready`; `objected`, `cancelled` and `begun` at
+ * `ended_at`. After `begun` what was there before is kept until `kept_until`.
  */
 export const StartAnew = z.strictObject({
   state: z.enum(["none", "waiting", "ready", "objected", "cancelled", "begun"]),
@@ -65,7 +90,10 @@ export const StartAnew = z.strictObject({
 });
 export type StartAnew = z.infer<typeof StartAnew>;
 
-/** Query of `DELETE /user/start-anew`: who asked thought better of it, or somebody else of the account says that it was not them. */
+/**
+ * Query of `DELETE /user/start-anew`: who asked thought better of it, or somebody else of the
+ * account says that it was not them.
+ */
 export const EndStartAnew = z.strictObject({ reason: z.enum(["cancelled", "objected"]) });
 export type EndStartAnew = z.infer<typeof EndStartAnew>;
 

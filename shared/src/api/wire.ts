@@ -1,7 +1,9 @@
 import { z } from "zod";
 
 /** UUID version 7, lower case: ids that the client makes and the service checks. */
-export const Id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "not a UUIDv7");
+export const Id = z
+  .string()
+  .regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/, "not a UUIDv7");
 export type Id = z.infer<typeof Id>;
 
 /** RFC 3339, UTC, milliseconds: `2026-11-21T10:04:05.678Z`. */
@@ -10,10 +12,16 @@ export const Timestamp = z.iso.datetime({ precision: 3 });
 /** Counters begin at 1; 2^53 - 1 is the largest integer of JCS. */
 export const Counter = z.int().min(1);
 
-/** base64url without padding, of at most `max` bytes (exactly `max` when `exact`). The alphabet and the last bits are checked. */
+/**
+ * base64url without padding, of at most `max` bytes (exactly `max` when `exact`). The alphabet and
+ * the last bits are checked.
+ */
 export function bytesB64u(max: number, { exact = false }: { exact?: boolean } = {}): z.ZodString {
   const longest = Math.ceil((max * 4) / 3);
-  const text = z.string().min(exact ? longest : 1).max(longest);
+  const text = z
+    .string()
+    .min(exact ? longest : 1)
+    .max(longest);
   return text.refine((value) => isBase64url(value), "not base64url");
 }
 
@@ -25,7 +33,10 @@ export const Signature = bytesB64u(64, { exact: true });
 
 /** A compact JWE of at most `max` characters: five parts, the second empty (`alg: dir`). */
 export function compactJwe(max: number): z.ZodString {
-  return z.string().max(max).regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, "not a compact JWE");
+  return z
+    .string()
+    .max(max)
+    .regex(/^[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/, "not a compact JWE");
 }
 
 /** base64url without padding (RFC 4648, section 5). */
@@ -40,14 +51,18 @@ export function fromB64u(text: string): Uint8Array<ArrayBuffer> {
   if (!isBase64url(text)) throw new TypeError("not canonical base64url");
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at); // a list decodes tens of thousands: `Uint8Array.from` takes ten times as long
+  // a list decodes tens of thousands: `Uint8Array.from` takes ten times as long
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
   return bytes;
 }
 
 /** So many bytes are spread into one call: engines limit its arguments. */
 const chunk = 8_192;
 
-/** Without decoding, for `atob` does not look at the last bits: several texts would stand for the same bytes. */
+/**
+ * Without decoding, for `atob` does not look at the last bits: several texts would stand for the
+ * same bytes.
+ */
 function isBase64url(text: string): boolean {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return false;
   const last = text.at(-1) ?? "";

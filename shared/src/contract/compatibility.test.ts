@@ -24,7 +24,9 @@ describe("isInCaretRange", () => {
 });
 
 describe("unmetRequirements", () => {
-  const asking = (...shared: { name: string; requiredVersion: string }[]) => ({ federation: { id: "x", name: "x", shared } });
+  const asking = (...shared: { name: string; requiredVersion: string }[]) => ({
+    federation: { id: "x", name: "x", shared },
+  });
   const given = { react: "19.3.0", zod: "4.6.7" };
 
   it("is empty when the host gives what is asked for", () => {
@@ -33,7 +35,12 @@ describe("unmetRequirements", () => {
   });
 
   it("names what is newer than here, of another major version, unknown, or a name that every object has", () => {
-    const asked = [["react", "^19.4.0"], ["zod", "^3.0.0"], ["vue", "^3.0.0"], ["constructor", "^1.0.0"]].map(([name = "", requiredVersion = ""]) => ({ name, requiredVersion }));
+    const asked = [
+      ["react", "^19.4.0"],
+      ["zod", "^3.0.0"],
+      ["vue", "^3.0.0"],
+      ["constructor", "^1.0.0"],
+    ].map(([name = "", requiredVersion = ""]) => ({ name, requiredVersion }));
     expect(unmetRequirements(asking(...asked), given)).toEqual(asked);
   });
 });

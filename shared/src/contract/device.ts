@@ -11,19 +11,31 @@ export function accountName({ vendorId, issuer, subject }: DeviceAccount): strin
 }
 
 /**
- * What the vault keeps on a device, by the names under which browsers keep it. The vault reads and writes it; the host, which
- * outlives it, wipes it, also where no screen asked for the vault.
+ * What the vault keeps on a device, by the names under which browsers keep it. The vault reads and
+ * writes it; the host, which outlives it, wipes it, also where no screen asked for the vault.
  */
 export const keptOnDevice = {
-  /** IndexedDB. `accounts`: one record by {@link accountName}, whose member `kind` is a `DeviceKind` or null. `keys`: the device key as `device`. */
+  /**
+   * IndexedDB. `accounts`: one record by {@link accountName}, whose member `kind` is a `DeviceKind`
+   * or null. `keys`: the device key as `device`.
+   */
   vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
-  /** IndexedDB. Sealed rows of the list. `heads`: one by account name. `blocks`: by [account name, number]. */
+  /**
+   * IndexedDB. Sealed rows of the list. `heads`: one by account name. `blocks`: by [account name,
+   * number].
+   */
   rows: { database: "relicario-rows", heads: "heads", blocks: "blocks" },
   /** IndexedDB. `uploads`: those that are not published, by [account name, upload id]. */
   uploads: { database: "relicario-uploads", uploads: "uploads" },
-  /** IndexedDB. `answers`: those to requests for a secret that were begun in this browser, by request id, unreadable without the link. No account's. */
+  /**
+   * IndexedDB. `answers`: those to requests for a secret that were begun in this browser, by
+   * request id, unreadable without the link. No account's.
+   */
   answers: { database: "relicario-answers", answers: "answers" },
-  /** Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link openedFileLock} of it until it ends. */
+  /**
+   * Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link
+   * openedFileLock} of it until it ends.
+   */
   openedFolder: "relicario-opened",
 } as const;
 

@@ -6,8 +6,8 @@ const Address = z.url({ protocol: /^https?$/ });
 const Source = z.string().regex(/^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/);
 
 /**
- * Cloud drives where a vendor has registered its portal, as the deployment document names them. All of it is public. Addresses
- * are those of the providers' public services unless told otherwise.
+ * Cloud drives where a vendor has registered its portal, as the deployment document names them. All
+ * of it is public. Addresses are those of the providers' public services unless told otherwise.
  */
 export const Drives = z.strictObject({
   google: z
@@ -22,12 +22,20 @@ export const Drives = z.strictObject({
   onedrive: z
     .strictObject({
       client_id: z.string().min(1),
-      /** `/oauth2/v2.0/authorize` and `/oauth2/v2.0/token` are below it. `consumers`: personal accounts. */
+      /**
+       * `/oauth2/v2.0/authorize` and `/oauth2/v2.0/token` are below it. `consumers`: personal
+       * accounts.
+       */
       authority: Address.default("https://login.microsoftonline.com/consumers"),
       graph_url: Address.default("https://graph.microsoft.com/v1.0"),
       picker_url: Address.default("https://onedrive.live.com/picker"),
-      /** Where contents are sent and fetched: upload sessions, download addresses, and the items that the picker names. */
-      content_origins: z.array(Source).default(["https://api.onedrive.com", "https://*.1drv.com", "https://*.microsoftpersonalcontent.com"]),
+      /**
+       * Where contents are sent and fetched: upload sessions, download addresses, and the items
+       * that the picker names.
+       */
+      content_origins: z
+        .array(Source)
+        .default(["https://api.onedrive.com", "https://*.1drv.com", "https://*.microsoftpersonalcontent.com"]),
     })
     .optional(),
 });

@@ -21,16 +21,21 @@ export interface HttpStream {
 }
 
 /**
- * Calls to the service, already authorised. Paths are those of the service's contract (`/secrets/store`), without its
- * base address. A remote reaches only the paths that its signed release declares; another one is `forbidden`.
+ * Calls to the service, already authorised. Paths are those of the service's contract
+ * (`/secrets/store`), without its base address. A remote reaches only the paths that its signed
+ * release declares; another one is `forbidden`.
  *
- * Every failure is a PortalError whose cause is an HttpError where the service answered. Each call of a page is made once: the
- * query cache tries reads again, up to three times on network errors and 5xx. For a service that runs in a worker, where no
- * cache is, GET is tried again here by the same rule. Nothing else is ever repeated.
+ * Every failure is a PortalError whose cause is an HttpError where the service answered. Each call
+ * of a page is made once: the query cache tries reads again, up to three times on network errors
+ * and 5xx. For a service that runs in a worker, where no cache is, GET is tried again here by the
+ * same rule. Nothing else is ever repeated.
  */
 export interface Http {
   /** The parsed answer. An answer that does not fit the schema is `bad_answer`. */
   request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options?: HttpOptions): Promise<T>;
-  /** A binary answer; a part of it with the header `range`. An answer that does not say its size is `bad_answer`. Never repeated. */
+  /**
+   * A binary answer; a part of it with the header `range`. An answer that does not say its size is
+   * `bad_answer`. Never repeated.
+   */
   stream(method: HttpMethod, path: string, options?: HttpOptions): Promise<HttpStream>;
 }

@@ -18,7 +18,16 @@ export const importFormats = [
 export type ImportFormat = (typeof importFormats)[number];
 
 /** What an item was in its file. */
-export type ImportKind = "login" | "note" | "card" | "identity" | "other" | "one_time_password" | "attachment" | "text" | "secret";
+export type ImportKind =
+  | "login"
+  | "note"
+  | "card"
+  | "identity"
+  | "other"
+  | "one_time_password"
+  | "attachment"
+  | "text"
+  | "secret";
 
 /** An item as it was read. Nothing of it was stored yet. */
 export interface ImportItem {
@@ -30,44 +39,79 @@ export interface ImportItem {
   /** The content, or a part of the chosen file that it is sealed in: see `sealed`. */
   readonly content: Blob;
   readonly kind: ImportKind;
-  /** Which item of which kind of file this is, the same whenever that file is read. It leaves the device in a keyed digest alone. */
+  /**
+   * Which item of which kind of file this is, the same whenever that file is read. It leaves the
+   * device in a keyed digest alone.
+   */
   readonly origin: string;
-  /** What it holds, the same in every language of the portal; null where that is the content. It leaves the device in a keyed digest alone. */
+  /**
+   * What it holds, the same in every language of the portal; null where that is the content. It
+   * leaves the device in a keyed digest alone.
+   */
   readonly holds: string | null;
   /**
-   * Where the title is partly ours, that title as its mark has it, in the same language whatever the portal's, and then as earlier
-   * marks may have it. Absent where the title is the item's own.
+   * Where the title is partly ours, that title as its mark has it, in the same language whatever
+   * the portal's, and then as earlier marks may have it. Absent where the title is the item's own.
    */
   readonly markTitles?: readonly [string, ...string[]];
-  /** What had to be made different: a title that was empty, or what was longer than a secret may have. */
+  /**
+   * What had to be made different: a title that was empty, or what was longer than a secret may
+   * have.
+   */
   readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
   /**
-   * Of a large content in an archive of this portal: what opens it, which is secret, and what it must be. It is opened when it is
-   * stored. `size` is that of the plain content; `sha256` and `plainSha256` are digests before and after, in base64url.
+   * Of a large content in an archive of this portal: what opens it, which is secret, and what it
+   * must be. It is opened when it is stored. `size` is that of the plain content; `sha256` and
+   * `plainSha256` are digests before and after, in base64url.
    */
-  readonly sealed?: { readonly identity: string; readonly size: number; readonly sha256: string; readonly plainSha256: string };
+  readonly sealed?: {
+    readonly identity: string;
+    readonly size: number;
+    readonly sha256: string;
+    readonly plainSha256: string;
+  };
   /** It was a favourite there. */
   readonly favorite?: true;
-  /** What it holds in its file and not here; absent where nothing is missing. Private keys of passkeys are of no use as text. */
+  /**
+   * What it holds in its file and not here; absent where nothing is missing. Private keys of
+   * passkeys are of no use as text.
+   */
   readonly leftOut?: readonly "passkey"[];
 }
 
-/** An item that is not among those that were read; `place` says where it stands in the file: a row, a name. `in_trash`: in the other product's trash. */
+/**
+ * An item that is not among those that were read; `place` says where it stands in the file: a row,
+ * a name. `in_trash`: in the other product's trash.
+ */
 export interface ImportFailure {
   readonly place: string;
   readonly reason: "damaged" | "empty" | "too_large" | "missing_file" | "in_trash";
 }
 
 /**
- * What files hold. `refused`: nothing of them could be read. `encrypted`: the other product's export has a password of its own.
- * `identity_needed`, `identity_wrong`: an archive of this portal opens with its exit identity.
+ * What files hold. `refused`: nothing of them could be read. `encrypted`: the other product's
+ * export has a password of its own. `identity_needed`, `identity_wrong`: an archive of this portal
+ * opens with its exit identity.
  */
 export type ReadImport =
-  | { readonly status: "read"; readonly format: ImportFormat; readonly items: readonly ImportItem[]; readonly failures: readonly ImportFailure[] }
-  | { readonly status: "refused"; readonly reason: "unknown_format" | "encrypted" | "damaged" | "too_large" | "identity_needed" | "identity_wrong" };
+  | {
+      readonly status: "read";
+      readonly format: ImportFormat;
+      readonly items: readonly ImportItem[];
+      readonly failures: readonly ImportFailure[];
+    }
+  | {
+      readonly status: "refused";
+      readonly reason: "unknown_format" | "encrypted" | "damaged" | "too_large" | "identity_needed" | "identity_wrong";
+    };
 
-/** How an item stands to what is kept: `same` adds nothing, `changed` becomes a new version of that secret. */
-export type ImportStanding = { readonly standing: "new" } | { readonly standing: "same" | "changed"; readonly secretId: string };
+/**
+ * How an item stands to what is kept: `same` adds nothing, `changed` becomes a new version of that
+ * secret.
+ */
+export type ImportStanding =
+  | { readonly standing: "new" }
+  | { readonly standing: "same" | "changed"; readonly secretId: string };
 
 export interface ReadOptions extends CallOptions {
   /** Of the words that texts are made with. */
@@ -76,7 +120,10 @@ export interface ReadOptions extends CallOptions {
   readonly exitIdentity?: string;
 }
 
-/** What became of the items; `failed` and `unstarred` (stored, but not as favourites) are indices into what was given. `stopped` says why it ended before the last one; null when it did not. */
+/**
+ * What became of the items; `failed` and `unstarred` (stored, but not as favourites) are indices
+ * into what was given. `stopped` says why it ended before the last one; null when it did not.
+ */
 export interface StoredImport {
   readonly added: number;
   readonly updated: number;
@@ -86,17 +133,28 @@ export interface StoredImport {
   readonly stopped: ErrorCode | null;
 }
 
-/** Importing what people have. Files are read in a worker of their own, which has no key of the account; nothing is sent before {@link store}. */
+/**
+ * Importing what people have. Files are read in a worker of their own, which has no key of the
+ * account; nothing is sent before {@link store}.
+ */
 export interface VaultImports {
   /** Reads one file, or the text files of a folder. */
   readonly read: (files: readonly File[], options: ReadOptions) => Promise<ReadImport>;
-  /** How each item stands, in their order. All are new while nothing was ever kept. `vault_locked`. */
+  /**
+   * How each item stands, in their order. All are new while nothing was ever kept. `vault_locked`.
+   */
   readonly compare: (items: readonly ImportItem[], options?: CallOptions) => Promise<readonly ImportStanding[]>;
   /**
-   * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in an account that begins with
-   * them it is a picture, which takes `name`. What is stored stays when it is cancelled or the connection goes: it is answered with
-   * `stopped`, and the same items once more add nothing twice. Progress counts items, in the phase `sending`.
-   * While nothing is stored yet and no item has failed: `cancelled`, `quota_exceeded`, `state_conflict`, and those of {@link Vault.unlock}.
+   * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in
+   * an account that begins with them it is a picture, which takes `name`. What is stored stays when
+   * it is cancelled or the connection goes: it is answered with `stopped`, and the same items once
+   * more add nothing twice. Progress counts items, in the phase `sending`. While nothing is stored
+   * yet and no item has failed: `cancelled`, `quota_exceeded`, `state_conflict`, and those of
+   * {@link Vault.unlock}.
    */
-  readonly store: (items: readonly ImportItem[], opener: ShownImage, options?: CallOptions & { readonly name?: string }) => Promise<StoredImport>;
+  readonly store: (
+    items: readonly ImportItem[],
+    opener: ShownImage,
+    options?: CallOptions & { readonly name?: string },
+  ) => Promise<StoredImport>;
 }

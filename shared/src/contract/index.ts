@@ -1,10 +1,38 @@
-export type { AgeFile, CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, RecoveryImage, ShownImage, VaultProgress } from "./contents.ts";
-export { Deployment, Integrity, PortalPage, ReleaseId, ReleaseOverride, ReleaseRecord, VerificationKey } from "./deployment.ts";
+export type {
+  AgeFile,
+  CallOptions,
+  ContentKind,
+  PictureFieldProps,
+  RecoveredSecret,
+  RecoveryImage,
+  ShownImage,
+  VaultProgress,
+} from "./contents.ts";
+export {
+  Deployment,
+  Integrity,
+  PortalPage,
+  ReleaseId,
+  ReleaseOverride,
+  ReleaseRecord,
+  VerificationKey,
+} from "./deployment.ts";
 export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
 export type { AdmittedDevice, AskingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
 export type { Drives } from "./drives.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
-export { importFormats, type ImportFailure, type ImportFormat, type ImportItem, type ImportKind, type ImportStanding, type ReadImport, type ReadOptions, type StoredImport, type VaultImports } from "./imports.ts";
+export {
+  importFormats,
+  type ImportFailure,
+  type ImportFormat,
+  type ImportItem,
+  type ImportKind,
+  type ImportStanding,
+  type ReadImport,
+  type ReadOptions,
+  type StoredImport,
+  type VaultImports,
+} from "./imports.ts";
 export { blocksLeaving, useLeaveGuard, useLeaveQuestion, type LeaveGuard } from "./leaving.ts";
 export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
 export { languages, type Language } from "./language.ts";
@@ -21,7 +49,16 @@ export {
   type Report,
   type ThemeName,
 } from "./portal.ts";
-export type { AccountOpener, CoveredSecrets, OpenerKind, OpenersOverview, RecoveryCode, RotatedAccount, SecretOpeners, VaultOpeners } from "./openers.ts";
+export type {
+  AccountOpener,
+  CoveredSecrets,
+  OpenerKind,
+  OpenersOverview,
+  RecoveryCode,
+  RotatedAccount,
+  SecretOpeners,
+  VaultOpeners,
+} from "./openers.ts";
 export type { StartAnewStatus, VaultStartAnew } from "./start-anew.ts";
 export { dueForRehearsal, rehearsalDays, rehearsalDueAt } from "./rehearsal.ts";
 export {

@@ -92,7 +92,9 @@ describe("leaving", () => {
     });
     await go("/secrets");
     const late = jest.fn(() => Promise.resolve(false));
-    renderHook(() => { useLeaveGuard(true, late); });
+    renderHook(() => {
+      useLeaveGuard(true, late);
+    });
     leave(true);
     await waitFor(() => {
       expect(late).toHaveBeenCalledWith("/secrets");
@@ -143,7 +145,9 @@ describe("leaving", () => {
   it("asks every screen that holds something, and stays when one of them does", async () => {
     await go("/add-secret");
     const other = jest.fn(() => Promise.resolve(false));
-    renderHook(() => { useLeaveGuard(true, other); });
+    renderHook(() => {
+      useLeaveGuard(true, other);
+    });
     await go("/secrets");
     await waitFor(() => {
       expect(other).toHaveBeenCalledWith("/secrets");

@@ -6,7 +6,10 @@ export type LeaveGuard = (pathname: string) => Promise<boolean>;
 
 const guards = new Set<LeaveGuard>();
 
-/** While `active`, going to another path of the portal (a link, a button, back and forward) waits for the guard's answer. */
+/**
+ * While `active`, going to another path of the portal (a link, a button, back and forward) waits
+ * for the guard's answer.
+ */
 export function useLeaveGuard(active: boolean, guard: LeaveGuard): void {
   const ask = useEffectEvent(guard);
   useEffect(() => {
@@ -20,10 +23,12 @@ export function useLeaveGuard(active: boolean, guard: LeaveGuard): void {
 }
 
 /**
- * Blocks a navigation to another path while a guard is active. Used once, by the owner of the router, as
- * `useLeaveQuestion(useBlocker(blocksLeaving))`: a router supports a single blocker, so that one asks all guards.
+ * Blocks a navigation to another path while a guard is active. Used once, by the owner of the
+ * router, as `useLeaveQuestion(useBlocker(blocksLeaving))`: a router supports a single blocker, so
+ * that one asks all guards.
  */
-export const blocksLeaving: BlockerFunction = ({ currentLocation, nextLocation }) => guards.size > 0 && currentLocation.pathname !== nextLocation.pathname;
+export const blocksLeaving: BlockerFunction = ({ currentLocation, nextLocation }) =>
+  guards.size > 0 && currentLocation.pathname !== nextLocation.pathname;
 
 /** Asks the guards about a blocked navigation, then proceeds with it or resets it. */
 export function useLeaveQuestion(blocker: Blocker): void {
@@ -31,7 +36,8 @@ export function useLeaveQuestion(blocker: Blocker): void {
   const asking = useRef(false);
   useEffect(() => {
     latest.current = blocker;
-    if (blocker.state !== "blocked" || asking.current) return; // one question at a time: navigations that are tried meanwhile are dropped
+    // one question at a time: navigations that are tried meanwhile are dropped
+    if (blocker.state !== "blocked" || asking.current) return;
     asking.current = true;
     void mayLeave(blocker.location.pathname)
       .catch(() => false) // a guard that fails prevents leaving
@@ -46,7 +52,10 @@ export function useLeaveQuestion(blocker: Blocker): void {
   }, [blocker]);
 }
 
-/** Asks every active guard, also one that became active during a question, such as when data that is shown only here arrived. */
+/**
+ * Asks every active guard, also one that became active during a question, such as when data that is
+ * shown only here arrived.
+ */
 async function mayLeave(pathname: string): Promise<boolean> {
   for (const guard of guards) if (!(await guard(pathname))) return false;
   return true;

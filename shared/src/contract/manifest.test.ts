@@ -1,12 +1,28 @@
 import { pathsOverlap, RemoteManifest } from "./manifest.ts";
 
 const route = { path: "/notes", titleKey: "notes:list.title", access: "signed_in", shell: true };
-const manifest = { name: "notes", contract: "^2", title: { en: "Notes", es: "Notas" }, routes: [route], namespaces: ["notes"], capabilities: ["navigate"], api_paths: [] };
+const manifest = {
+  name: "notes",
+  contract: "^2",
+  title: { en: "Notes", es: "Notas" },
+  routes: [route],
+  namespaces: ["notes"],
+  capabilities: ["navigate"],
+  api_paths: [],
+};
 const holds = (changes: object) => RemoteManifest.safeParse({ ...manifest, ...changes }).success;
 const holdsRoute = (changes: object) => holds({ routes: [{ ...route, ...changes }] });
 
 describe("RemoteManifest", () => {
-  it.each(["/notes", "/edit-note/:noteId", "/settings/*", "/notes/:noteId/pages/:page", "/shared/:shareId", "/p-shared/:shareId", "/_debug_"])("takes the path %s", (path) => {
+  it.each([
+    "/notes",
+    "/edit-note/:noteId",
+    "/settings/*",
+    "/notes/:noteId/pages/:page",
+    "/shared/:shareId",
+    "/p-shared/:shareId",
+    "/_debug_",
+  ])("takes the path %s", (path) => {
     expect(holdsRoute({ path })).toBe(true);
   });
 
@@ -40,7 +56,15 @@ describe("RemoteManifest", () => {
     ["texts of the host", { namespaces: ["notes", "errors"] }],
     ["a title that is no key", { routes: [{ ...route, titleKey: "Notes" }] }],
     ["a path twice", { routes: [route, route] }],
-    ["a path twice by other names of its parameters", { routes: [{ ...route, path: "/notes/:one" }, { ...route, path: "/notes/:other" }] }],
+    [
+      "a path twice by other names of its parameters",
+      {
+        routes: [
+          { ...route, path: "/notes/:one" },
+          { ...route, path: "/notes/:other" },
+        ],
+      },
+    ],
     ["a name with a dash", { name: "my-notes" }],
     ["a range that is none", { contract: "2.0.0" }],
     ["an area without a Spanish name", { title: { en: "Notes" } }],

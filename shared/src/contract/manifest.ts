@@ -5,47 +5,82 @@ import { capabilities } from "./remote.ts";
 /** Reserved: builds, processes or addresses behind the gateway have these names. */
 const taken = ["host", "api", "identity", "service", "gateway"];
 
-/** Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address, `/r/<name>/`. */
-export const RemoteName = z.string().regex(/^[a-z][a-z0-9]{0,31}$/).refine((name) => !taken.includes(name), "is the name of something else");
+/**
+ * Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address,
+ * `/r/<name>/`.
+ */
+export const RemoteName = z
+  .string()
+  .regex(/^[a-z][a-z0-9]{0,31}$/)
+  .refine((name) => !taken.includes(name), "is the name of something else");
 export type RemoteName = z.infer<typeof RemoteName>;
 
 /** Namespaces of the host's own texts. */
-export const hostNamespaces: readonly string[] = ["beta-sidebar", "common", "errors", "header", "help", "joyride", "language", "modals"];
+export const hostNamespaces: readonly string[] = [
+  "beta-sidebar",
+  "common",
+  "errors",
+  "header",
+  "help",
+  "joyride",
+  "language",
+  "modals",
+];
 
 /** Name of a namespace of texts, which is not one of the host's. */
-const Namespace = z.string().regex(/^[a-z][a-z-]*$/).refine((name) => !hostNamespaces.includes(name), "belongs to the host");
+const Namespace = z
+  .string()
+  .regex(/^[a-z][a-z-]*$/)
+  .refine((name) => !hostNamespaces.includes(name), "belongs to the host");
 
 /** Below these the portal's address leads to files and to the service, never to a screen. */
 const notScreens = ["api", "r", "deployments", "locales", "static", "healthz"];
 
 /**
- * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It begins with a word, so
- * that no remote can claim every address.
+ * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It
+ * begins with a word, so that no remote can claim every address.
  */
 const RoutePath = z
   .string()
   .regex(/^\/[a-z0-9_-]+(\/(:[a-zA-Z]+|[a-z0-9_-]+))*(\/\*)?$/)
   .refine((path) => !notScreens.includes(path.split("/")[1] ?? ""), "leads to files or to the service")
   // Specification, section 2: what is shared by a link is told by this word in its address.
-  .refine((path) => !path.replace(/^\/(p-)?shared\//, "/").toLowerCase().includes("shared"), 'contains "shared" otherwise than as shared/ or p-shared/');
+  .refine(
+    (path) =>
+      !path
+        .replace(/^\/(p-)?shared\//, "/")
+        .toLowerCase()
+        .includes("shared"),
+    'contains "shared" otherwise than as shared/ or p-shared/',
+  );
 
 /** One screen of a remote; its code is what `remote.tsx` gives for the same path. */
 const ManifestRoute = z.strictObject({
   path: RoutePath,
   /** What the screen is called, `<namespace>:<key>`, of a namespace of the same manifest. */
   titleKey: z.string().regex(/^[a-z][a-z-]*:[A-Za-z0-9_.]+$/),
-  /** Who may see it: whoever is signed in, everybody, or whoever is signed in or has seen the landing page. */
+  /**
+   * Who may see it: whoever is signed in, everybody, or whoever is signed in or has seen the
+   * landing page.
+   */
   access: z.enum(["signed_in", "public", "guarded"]),
   /** With the portal's navigation around it. */
   shell: z.boolean(),
-  /** Name of the feature that it is part of: a deployment that sets this one to `false` has no such address. */
-  feature: z.string().regex(/^[a-z][a-z_]*$/).optional(),
+  /**
+   * Name of the feature that it is part of: a deployment that sets this one to `false` has no such
+   * address.
+   */
+  feature: z
+    .string()
+    .regex(/^[a-z][a-z_]*$/)
+    .optional(),
 });
 export type ManifestRoute = z.infer<typeof ManifestRoute>;
 
 /**
- * What a remote says of itself before its code runs: `manifest.json` of its package, signed as part of each release. The
- * host has it before it draws anything, so that a release brings its own pages.
+ * What a remote says of itself before its code runs: `manifest.json` of its package, signed as part
+ * of each release. The host has it before it draws anything, so that a release brings its own
+ * pages.
  */
 export const RemoteManifest = z
   .strictObject({
@@ -63,8 +98,14 @@ export const RemoteManifest = z
   })
   .superRefine(({ routes, namespaces }, context) => {
     for (const [at, { path, titleKey }] of routes.entries()) {
-      if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`))) context.addIssue({ code: "custom", path: ["routes", at, "titleKey"], message: "is of a namespace that the manifest does not name" });
-      if (routes.slice(0, at).some((before) => shapeOf(before.path) === shapeOf(path))) context.addIssue({ code: "custom", path: ["routes", at, "path"], message: "stands twice" });
+      if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`)))
+        context.addIssue({
+          code: "custom",
+          path: ["routes", at, "titleKey"],
+          message: "is of a namespace that the manifest does not name",
+        });
+      if (routes.slice(0, at).some((before) => shapeOf(before.path) === shapeOf(path)))
+        context.addIssue({ code: "custom", path: ["routes", at, "path"], message: "stands twice" });
     }
   });
 export type RemoteManifest = z.infer<typeof RemoteManifest>;

@@ -1,56 +1,81 @@
 import type { CallOptions, ShownImage } from "./contents.ts";
 
 /**
- * What can open the account's secrets: images, printed recovery codes, passkeys. Each act on them takes an opener that opens today, or
- * null where one was shown since load or lock (`show_opener_first` otherwise). Codes and passkeys that are shown are handles, as pictures are.
+ * What can open the account's secrets: images, printed recovery codes, passkeys. Each act on them
+ * takes an opener that opens today, or null where one was shown since load or lock
+ * (`show_opener_first` otherwise). Codes and passkeys that are shown are handles, as pictures are.
  */
 export interface VaultOpeners {
-  /** What opens what today. Takes an unlocked device, no opener. `vault_locked`, `list_mismatch`, `older_state`. */
+  /**
+   * What opens what today. Takes an unlocked device, no opener. `vault_locked`, `list_mismatch`,
+   * `older_state`.
+   */
   readonly list: (options?: CallOptions) => Promise<OpenersOverview>;
 
   /** A new code, which opens nothing before {@link add}. It is given once and kept nowhere. */
   readonly newRecoveryCode: () => Promise<RecoveryCode>;
 
   /**
-   * Makes a code or a passkey, which is shown, an opener of the account: it unlocks, and opens what is protected from now on. What was
-   * protected before is for {@link cover}. Adding the same once more changes nothing. `recovery_code_unreadable`,
-   * `passkey_without_prf`, `limit_reached` with 32 openers, `no_keyring`, `state_conflict`.
+   * Makes a code or a passkey, which is shown, an opener of the account: it unlocks, and opens what
+   * is protected from now on. What was protected before is for {@link cover}. Adding the same once
+   * more changes nothing. `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached` with
+   * 32 openers, `no_keyring`, `state_conflict`.
    */
-  readonly add: (made: { readonly shown: ShownImage; readonly name: string }, opener: ShownImage | null, options?: CallOptions) => Promise<{ readonly openerId: string }>;
+  readonly add: (
+    made: { readonly shown: ShownImage; readonly name: string },
+    opener: ShownImage | null,
+    options?: CallOptions,
+  ) => Promise<{ readonly openerId: string }>;
 
   /**
-   * Seals every secret that this opener opens to all openers of the account, one after another. What is done stays done: after an
-   * abort, an error or a closed tab the next call goes on. Former versions stay as they are. `progress` counts secrets.
+   * Seals every secret that this opener opens to all openers of the account, one after another.
+   * What is done stays done: after an abort, an error or a closed tab the next call goes on. Former
+   * versions stay as they are. `progress` counts secrets.
    */
   readonly cover: (opener: ShownImage, options?: CallOptions) => Promise<CoveredSecrets>;
 
   /**
-   * Takes an opener away: first from the secrets that `opener` opens as well, then from the account. Secrets that nothing else opens
-   * are lost by it: `last_opener` (`secrets` says how many) unless `losing` names exactly them. `last_opener` without `secrets` for
-   * the last picture of the account. Copies made before, and former versions, stay openable by whoever has it.
+   * Takes an opener away: first from the secrets that `opener` opens as well, then from the
+   * account. Secrets that nothing else opens are lost by it: `last_opener` (`secrets` says how
+   * many) unless `losing` names exactly them. `last_opener` without `secrets` for the last picture
+   * of the account. Copies made before, and former versions, stay openable by whoever has it.
    */
-  readonly remove: (openerId: string, opener: ShownImage, options?: CallOptions & { readonly losing?: readonly string[] }) => Promise<void>;
+  readonly remove: (
+    openerId: string,
+    opener: ShownImage,
+    options?: CallOptions & { readonly losing?: readonly string[] },
+  ) => Promise<void>;
 
   /** Which opener of the account is shown, by its id. Nothing changes. As {@link Vault.unlock}. */
   readonly recognise: (opener: ShownImage, options?: CallOptions) => Promise<{ readonly openerId: string }>;
 
   /**
-   * A new account key, after a device was lost: what was kept there opens nothing new. The openers shown stay, all others go from
-   * account and secrets; a picture has to be among them. All or nothing: after an abort, an error or a closed tab everything is as it
-   * was before or, where the last answer was lost, as it is afterwards. `last_opener` as with {@link remove}; `publication_not_seen`,
-   * `list_mismatch`, `state_conflict`. `progress` counts secrets.
+   * A new account key, after a device was lost: what was kept there opens nothing new. The openers
+   * shown stay, all others go from account and secrets; a picture has to be among them. All or
+   * nothing: after an abort, an error or a closed tab everything is as it was before or, where the
+   * last answer was lost, as it is afterwards. `last_opener` as with {@link remove};
+   * `publication_not_seen`, `list_mismatch`, `state_conflict`. `progress` counts secrets.
    */
-  readonly rotate: (openers: readonly ShownImage[], options?: CallOptions & { readonly losing?: readonly string[] }) => Promise<RotatedAccount>;
+  readonly rotate: (
+    openers: readonly ShownImage[],
+    options?: CallOptions & { readonly losing?: readonly string[] },
+  ) => Promise<RotatedAccount>;
 
   /**
-   * Puts another image in the place of the one shown: the same picture with another passphrase or none, whose copies go on to open, or
-   * another picture. Secrets that it opens are sealed to the new one, former versions too, and contents up to 256 KiB take another key;
-   * shares of those end. All or nothing, as with {@link rotate}. Copies made before stay openable by the image as it was.
-   * `opener_needed`, `picture_resembles_another`, `picture_needs_passphrase`, `picture_too_plain`, `openers_changed`.
+   * Puts another image in the place of the one shown: the same picture with another passphrase or
+   * none, whose copies go on to open, or another picture. Secrets that it opens are sealed to the
+   * new one, former versions too, and contents up to 256 KiB take another key; shares of those end.
+   * All or nothing, as with {@link rotate}. Copies made before stay openable by the image as it
+   * was. `opener_needed`, `picture_resembles_another`, `picture_needs_passphrase`,
+   * `picture_too_plain`, `openers_changed`.
    *
    * @param becomes a picture with the passphrase that it is to have
    */
-  readonly changeImage: (opener: ShownImage, becomes: { readonly shown: ShownImage; readonly name: string }, options?: CallOptions) => Promise<{ readonly openerId: string }>;
+  readonly changeImage: (
+    opener: ShownImage,
+    becomes: { readonly shown: ShownImage; readonly name: string },
+    options?: CallOptions,
+  ) => Promise<{ readonly openerId: string }>;
 }
 
 export type OpenerKind = "image" | "recovery_code" | "passkey";

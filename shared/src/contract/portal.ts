@@ -23,7 +23,10 @@ export interface PortalVendor {
   readonly branding: { readonly productName: string };
   /** What the vendor tells or offers on Home, newest first. */
   readonly messages: readonly PortalMessage[];
-  /** Where people pay, at the vendor's payment provider; left out where nothing is paid. No card data passes the portal. */
+  /**
+   * Where people pay, at the vendor's payment provider; left out where nothing is paid. No card
+   * data passes the portal.
+   */
   readonly paymentsUrl?: string | undefined;
 }
 
@@ -62,27 +65,42 @@ export interface Report {
   readonly code: ErrorCode;
 }
 
-/** `lock`: put keys and plaintext away. `sign_out`: the same, and what this device keeps for a shared computer too. */
+/**
+ * `lock`: put keys and plaintext away. `sign_out`: the same, and what this device keeps for a
+ * shared computer too.
+ */
 export type LockReason = "lock" | "sign_out";
 
 /** The portal as a remote sees it. Frozen; a new object is made when a member changes. */
 export interface Portal {
-  /** Calls to the service, limited to the paths that the release declares. There is no way to read the token. */
+  /**
+   * Calls to the service, limited to the paths that the release declares. There is no way to read
+   * the token.
+   */
   readonly http: Http;
   /** All sealing. Rejects with `vault_unavailable` when the recovery remote does not load. */
   readonly vault: Promise<Vault>;
-  /** What a page opened by a link does, without an account's keys. Rejects with `vault_unavailable` when the recovery remote does not load. */
+  /**
+   * What a page opened by a link does, without an account's keys. Rejects with `vault_unavailable`
+   * when the recovery remote does not load.
+   */
   readonly visitor: Promise<Visitor>;
   readonly user: PortalUser;
   readonly vendor: PortalVendor;
   readonly features: Readonly<Record<string, boolean>>;
-  /** Cloud drives that this deployment is registered with. None without the capability: the picture field is drawn in every remote's forms. */
+  /**
+   * Cloud drives that this deployment is registered with. None without the capability: the picture
+   * field is drawn in every remote's forms.
+   */
   readonly drives: Readonly<Drives>;
   readonly language: Language;
   readonly theme: ThemeName;
   /** Of the application, as the deployment says: `0.3.1`. */
   readonly appVersion: string;
-  /** What the person chose, for all pages, and kept. With the capability `preferences`; a new portal object follows. */
+  /**
+   * What the person chose, for all pages, and kept. With the capability `preferences`; a new portal
+   * object follows.
+   */
   readonly setLanguage: (language: Language) => void;
   readonly setTheme: (theme: ThemeName) => void;
   /** Goes to a path of the portal. */
@@ -92,12 +110,16 @@ export interface Portal {
   /** A toast, 5 s, top right. */
   readonly notify: (notice: Notice) => void;
   /**
-   * Asks the person to sign in once more, in a window beside the page; afterwards calls are made with the fresh sign-in. Call it from
-   * a click. Rejects as the member of `PortalForServices` does.
+   * Asks the person to sign in once more, in a window beside the page; afterwards calls are made
+   * with the fresh sign-in. Call it from a click. Rejects as the member of `PortalForServices`
+   * does.
    */
   readonly signInAgain: () => Promise<void>;
   readonly report: (report: Report) => void;
-  /** Calls the listener before the portal locks or signs out, and waits for it up to a time limit. Returns its undo. */
+  /**
+   * Calls the listener before the portal locks or signs out, and waits for it up to a time limit.
+   * Returns its undo.
+   */
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
 }
 

@@ -4,8 +4,8 @@ import type { PortalError } from "../errors/index.ts";
 import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, ShownImage } from "./contents.ts";
 
 /*
- * Sharing, asking and receiving. What a person with an account does is part of the vault; what a page without one does is the
- * visitor's, which has no way to the keys of an account.
+ * Sharing, asking and receiving. What a person with an account does is part of the vault; what a
+ * page without one does is the visitor's, which has no way to the keys of an account.
  */
 
 export type ShareAudience = "public" | "signed_in" | "person";
@@ -13,14 +13,19 @@ export type ShareAudience = "public" | "signed_in" | "person";
 export interface ShareRequest {
   readonly secretId: string;
   /** `person` is sealed to the keys that {@link VaultPeople.find} showed, and pins them. */
-  readonly to: { readonly audience: "public" | "signed_in" } | { readonly audience: "person"; readonly person: FoundPerson };
+  readonly to:
+    | { readonly audience: "public" | "signed_in" }
+    | { readonly audience: "person"; readonly person: FoundPerson };
   /** RFC 3339; at most 30 days ahead. */
   readonly expiresAt: string;
   /** Null: no limit. */
   readonly maxViews: number | null;
   /** Of a link; null without one. It goes into the key and is never sent. */
   readonly password: string | null;
-  /** Of a link: a picture chosen for this share. `picture_is_opener` when it is one of the owner's own. */
+  /**
+   * Of a link: a picture chosen for this share. `picture_is_opener` when it is one of the owner's
+   * own.
+   */
   readonly picture: ShownImage | null;
   /** Mail when it is opened. */
   readonly notify: boolean;
@@ -29,26 +34,43 @@ export interface ShareRequest {
 /** Shares of this account. Each member also has the codes of any call of the vault. */
 export interface VaultShares {
   /**
-   * Seals the present version for somebody and publishes it. `link` is the whole address with its key, null for a person.
-   * `opener_needed`, `person_changed`, `picture_is_opener`, `version_conflict`, `state_conflict`.
+   * Seals the present version for somebody and publishes it. `link` is the whole address with its
+   * key, null for a person. `opener_needed`, `person_changed`, `picture_is_opener`,
+   * `version_conflict`, `state_conflict`.
    */
-  readonly create: (request: ShareRequest, opener: ShownImage, options?: CallOptions) => Promise<{ readonly shareId: string; readonly link: string | null }>;
-  /** From the sealed document alone, no call to the sharing part of the service: for marks in lists. Empty while locked. */
+  readonly create: (
+    request: ShareRequest,
+    opener: ShownImage,
+    options?: CallOptions,
+  ) => Promise<{ readonly shareId: string; readonly link: string | null }>;
+  /**
+   * From the sealed document alone, no call to the sharing part of the service: for marks in lists.
+   * Empty while locked.
+   */
   readonly all: () => Promise<readonly ShareMark[]>;
   /** Those of one secret as the service says, compared with the sealed document; newest first. */
-  readonly ofSecret: (secretId: string, options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly SecretShare[]>;
+  readonly ofSecret: (
+    secretId: string,
+    options?: CallOptions & { readonly ended?: boolean },
+  ) => Promise<readonly SecretShare[]>;
   /**
-   * The whole address of a link once more. `show_opener_first` without an opener where none was shown since load or lock,
-   * `decryption_failed` where the service keeps another ticket, version or date of it than was signed.
+   * The whole address of a link once more. `show_opener_first` without an opener where none was
+   * shown since load or lock, `decryption_failed` where the service keeps another ticket, version
+   * or date of it than was signed.
    */
   readonly showLink: (shareId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
   /** Takes no opener. */
-  readonly change: (shareId: string, change: { readonly expiresAt?: string; readonly maxViews?: number | null }, options?: CallOptions) => Promise<void>;
+  readonly change: (
+    shareId: string,
+    change: { readonly expiresAt?: string; readonly maxViews?: number | null },
+    options?: CallOptions,
+  ) => Promise<void>;
   /** Seals the present version of the secret for whoever has the share. */
   readonly updateContent: (shareId: string, opener: ShownImage, options?: CallOptions) => Promise<void>;
   /**
-   * Effective at once, also for a share that only the service names; takes no opener. Who opened it may have kept it. Without effect
-   * when it is over already. `vault_locked` and alarms of the keyring come after it: it is revoked then, and the document does not say so.
+   * Effective at once, also for a share that only the service names; takes no opener. Who opened it
+   * may have kept it. Without effect when it is over already. `vault_locked` and alarms of the
+   * keyring come after it: it is revoked then, and the document does not say so.
    */
   readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
 }
@@ -65,9 +87,10 @@ export interface ShareMark {
 }
 
 /**
- * `hidden`: the sealed document names it and the service does not. `not_revoked_here`: the service says that it is revoked, the
- * document does not. `still_served`: revoked by the document, and the service still serves it. `changed`: another version, date or
- * ticket than was signed. `unknown`: the service names it, the document does not.
+ * `hidden`: the sealed document names it and the service does not. `not_revoked_here`: the service
+ * says that it is revoked, the document does not. `still_served`: revoked by the document, and the
+ * service still serves it. `changed`: another version, date or ticket than was signed. `unknown`:
+ * the service names it, the document does not.
  */
 export type ShareDoubt = "hidden" | "not_revoked_here" | "still_served" | "changed" | "unknown";
 
@@ -86,8 +109,9 @@ export interface SecretShare extends ShareMark {
 }
 
 /**
- * How well this account knows somebody's keys. `changed`: other keys than those pinned, another account behind the name, or another name
- * for the account: nothing is sealed or opened before the person decides.
+ * How well this account knows somebody's keys. `changed`: other keys than those pinned, another
+ * account behind the name, or another name for the account: nothing is sealed or opened before the
+ * person decides.
  */
 export type Standing = "unknown" | "known" | "compared" | "changed";
 
@@ -110,15 +134,27 @@ export interface FoundPerson extends PersonKeys {
 
 /** People whose keys this account has pinned, in the sealed book. Takes no opener. */
 export interface VaultPeople {
-  /** The keys of a user name, as the directory gives them now. `not_found` when nobody has that name or has keys yet. */
+  /**
+   * The keys of a user name, as the directory gives them now. `not_found` when nobody has that name
+   * or has keys yet.
+   */
   readonly find: (userName: string, options?: CallOptions) => Promise<FoundPerson>;
-  /** By what is pinned: the directory is not asked, for it would learn whom this account knows. {@link find} compares one. */
+  /**
+   * By what is pinned: the directory is not asked, for it would learn whom this account knows.
+   * {@link find} compares one.
+   */
   readonly list: () => Promise<readonly (FoundPerson & { readonly pinnedAt: string })[]>;
-  /** Pins the keys that these words stand for, instead of those pinned before. `person_changed` when the directory gives yet others. */
+  /**
+   * Pins the keys that these words stand for, instead of those pinned before. `person_changed` when
+   * the directory gives yet others.
+   */
   readonly pin: (person: PersonKeys, options?: CallOptions) => Promise<void>;
   /** Whether the words were compared, by another way than this portal. */
   readonly setCompared: (userId: string, compared: boolean) => Promise<void>;
-  /** The account, whether its keys are pinned or not; those of a stranger are pinned with it. `person_changed` when the directory gives other ones, `not_found`. */
+  /**
+   * The account, whether its keys are pinned or not; those of a stranger are pinned with it.
+   * `person_changed` when the directory gives other ones, `not_found`.
+   */
   readonly setBlocked: (person: PersonKeys, blocked: boolean) => Promise<void>;
   /** The words of this account, for others to compare. */
   readonly mine: () => Promise<{ readonly userName: string; readonly words: readonly string[] }>;
@@ -126,7 +162,12 @@ export interface VaultPeople {
 
 export interface ReceivedShare {
   readonly shareId: string;
-  readonly from: { readonly userId: string; readonly userName: string; readonly standing: Standing; readonly blocked: boolean };
+  readonly from: {
+    readonly userId: string;
+    readonly userName: string;
+    readonly standing: Standing;
+    readonly blocked: boolean;
+  };
   readonly audience: ShareAudience;
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -143,7 +184,10 @@ export interface Sender {
   readonly words: readonly string[];
 }
 
-/** An opened content of somebody else. Plaintext is held by whoever asked; drop it when it is put away. */
+/**
+ * An opened content of somebody else. Plaintext is held by whoever asked; drop it when it is put
+ * away.
+ */
 export interface OpenedContent {
   readonly contentKind: ContentKind;
   readonly name: string;
@@ -167,11 +211,16 @@ export interface OpenedShare extends OpenedContent {
 export interface VaultReceived {
   readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly ReceivedShare[]>;
   /**
-   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since load or lock. `person_unknown` for
-   * the first thing of somebody whose keys are not pinned, unless `accept` is their words, which pins them; `person_changed`,
-   * `person_blocked`, each with {@link PersonDetails}, before a view is claimed. `share_unavailable`, `decryption_failed`.
+   * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since
+   * load or lock. `person_unknown` for the first thing of somebody whose keys are not pinned,
+   * unless `accept` is their words, which pins them; `person_changed`, `person_blocked`, each with
+   * {@link PersonDetails}, before a view is claimed. `share_unavailable`, `decryption_failed`.
    */
-  readonly open: (shareId: string, opener: ShownImage | null, options?: CallOptions & { readonly accept?: readonly string[] }) => Promise<OpenedShare>;
+  readonly open: (
+    shareId: string,
+    opener: ShownImage | null,
+    options?: CallOptions & { readonly accept?: readonly string[] },
+  ) => Promise<OpenedShare>;
 }
 
 export interface SecretRequest {
@@ -210,16 +259,29 @@ export interface OpenedAnswer extends OpenedContent {
 
 /** What this account asked others for. */
 export interface VaultRequests {
-  /** `show_opener_first` without an opener where none was shown since load or lock. `limit_reached` with 20 open ones, `no_keyring` before the first secret. */
-  readonly create: (request: SecretRequest, opener: ShownImage | null, options?: CallOptions) => Promise<{ readonly requestId: string; readonly link: string }>;
+  /**
+   * `show_opener_first` without an opener where none was shown since load or lock. `limit_reached`
+   * with 20 open ones, `no_keyring` before the first secret.
+   */
+  readonly create: (
+    request: SecretRequest,
+    opener: ShownImage | null,
+    options?: CallOptions,
+  ) => Promise<{ readonly requestId: string; readonly link: string }>;
   /** Newest first. */
   readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly AskedRow[]>;
   readonly showLink: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
-  /** Only reads. Another answer than the one opened first is refused: `decryption_failed`. `not_found` while none came, `content_gone`. */
+  /**
+   * Only reads. Another answer than the one opened first is refused: `decryption_failed`.
+   * `not_found` while none came, `content_gone`.
+   */
   readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
   /** Marks an answer as collected; its content goes 7 days later. */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
-  /** Revokes an open request, or drops an answer that was collected at once. One whose time is over leaves the list; one that only the service names ends there. */
+  /**
+   * Revokes an open request, or drops an answer that was collected at once. One whose time is over
+   * leaves the list; one that only the service names ends there.
+   */
   readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
 }
 
@@ -250,31 +312,47 @@ export interface OfferedRequest {
   readonly state: AskedRow["state"];
   /** An answer of this browser that was begun and not finished. */
   readonly begun: { readonly name: string; readonly size: number; readonly sent: number } | null;
-  /** Words of an answer of this browser that was taken, when that was not heard of then; told once. */
+  /**
+   * Words of an answer of this browser that was taken, when that was not heard of then; told once.
+   */
   readonly receipt?: readonly string[];
 }
 
 /**
- * What a page opened by a link does. The link key comes from the address to the visitor's worker and never reaches a page;
- * `link_incomplete` when the link had none, or after a reload: the link has to be opened again.
+ * What a page opened by a link does. The link key comes from the address to the visitor's worker
+ * and never reaches a page; `link_incomplete` when the link had none, or after a reload: the link
+ * has to be opened again.
  */
 export interface Visitor {
   /** Costs nothing. `share_unavailable`, `link_incomplete`. */
   readonly lookAtShare: (shareId: string, options?: CallOptions) => Promise<OfferedShare>;
   /**
-   * Claims one view and opens it. A wrong picture costs none. `wrong_password` (details: `tries_left`), `not_this_picture`,
-   * `share_unavailable`, `decryption_failed`.
+   * Claims one view and opens it. A wrong picture costs none. `wrong_password` (details:
+   * `tries_left`), `not_this_picture`, `share_unavailable`, `decryption_failed`.
    */
-  readonly openShare: (shareId: string, answers: { readonly password: string | null; readonly picture: ShownImage | null }, options?: CallOptions) => Promise<OpenedShare>;
-  /** `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the link's maker sealed. */
+  readonly openShare: (
+    shareId: string,
+    answers: { readonly password: string | null; readonly picture: ShownImage | null },
+    options?: CallOptions,
+  ) => Promise<OpenedShare>;
+  /**
+   * `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the
+   * link's maker sealed.
+   */
   readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
   /**
-   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it goes on where it stopped; another
-   * content is `file_changed`, unless `anew` says to begin once more. Aborting keeps what was sent, for a day. `words`: the receipt;
-   * with `earlier` it is of an answer that had left this browser before and was taken, and nothing of this one was.
-   * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another tab sends.
+   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it
+   * goes on where it stopped; another content is `file_changed`, unless `anew` says to begin once
+   * more. Aborting keeps what was sent, for a day. `words`: the receipt; with `earlier` it is of an
+   * answer that had left this browser before and was taken, and nothing of this one was.
+   * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another
+   * tab sends.
    */
-  readonly answer: (requestId: string, provided: ProvidedSecret, options?: CallOptions & { readonly anew?: boolean }) => Promise<{ readonly words: readonly string[]; readonly earlier?: true }>;
+  readonly answer: (
+    requestId: string,
+    provided: ProvidedSecret,
+    options?: CallOptions & { readonly anew?: boolean },
+  ) => Promise<{ readonly words: readonly string[]; readonly earlier?: true }>;
   /** For a share that asks for a picture. */
   readonly PictureField: ComponentType<PictureFieldProps>;
   readonly forgetShown: (shown: ShownImage) => void;
@@ -282,7 +360,10 @@ export interface Visitor {
   readonly close: () => void;
 }
 
-/** What a {@link VaultReceived.open} says that stopped at a person. `words` is empty where the directory has no keys of theirs. */
+/**
+ * What a {@link VaultReceived.open} says that stopped at a person. `words` is empty where the
+ * directory has no keys of theirs.
+ */
 export interface PersonDetails extends PersonKeys {
   readonly formerWords: readonly string[] | null;
   readonly formerName: string | null;
@@ -290,9 +371,23 @@ export interface PersonDetails extends PersonKeys {
 
 /** What a `person_unknown`, `person_changed` or `person_blocked` says; null for another error. */
 export function personDetails(error: PortalError): PersonDetails | null {
-  if (error.code !== "person_unknown" && error.code !== "person_changed" && error.code !== "person_blocked") return null;
-  const { user_id: userId, user_name: userName, words, former_words: formerWords, former_name: formerName } = error.details;
-  const isWords = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((word) => typeof word === "string");
+  if (error.code !== "person_unknown" && error.code !== "person_changed" && error.code !== "person_blocked")
+    return null;
+  const {
+    user_id: userId,
+    user_name: userName,
+    words,
+    former_words: formerWords,
+    former_name: formerName,
+  } = error.details;
+  const isWords = (value: unknown): value is readonly string[] =>
+    Array.isArray(value) && value.every((word) => typeof word === "string");
   if (typeof userId !== "string" || typeof userName !== "string" || !isWords(words)) return null;
-  return { userId, userName, words, formerWords: isWords(formerWords) ? formerWords : null, formerName: typeof formerName === "string" ? formerName : null };
+  return {
+    userId,
+    userName,
+    words,
+    formerWords: isWords(formerWords) ? formerWords : null,
+    formerName: typeof formerName === "string" ? formerName : null,
+  };
 }

@@ -19,8 +19,9 @@ export interface HttpFailure {
 }
 
 /**
- * How a call failed, kept as the `cause` of a PortalError: status, status text and body. Safe to log by construction: the
- * path has no query, and the body is not enumerable, so no logger or `JSON.stringify` shows it.
+ * How a call failed, kept as the `cause` of a PortalError: status, status text and body. Safe to
+ * log by construction: the path has no query, and the body is not enumerable, so no logger or
+ * `JSON.stringify` shows it.
  */
 export class HttpError extends Error {
   override readonly name = "HttpError";

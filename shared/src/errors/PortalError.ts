@@ -1,9 +1,15 @@
 import type { ErrorCode } from "./codes.ts";
 
-/** Plain facts for the person, such as the gate's reasons. Never a key, token, passphrase, image or plaintext. */
+/**
+ * Plain facts for the person, such as the gate's reasons. Never a key, token, passphrase, image or
+ * plaintext.
+ */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** The only error type that crosses a package boundary. Branch on {@link code}, never on the message. */
+/**
+ * The only error type that crosses a package boundary. Branch on {@link code}, never on the
+ * message.
+ */
 export class PortalError extends Error {
   override readonly name = "PortalError"; // fixed string: minifiers rename classes
   readonly code: ErrorCode;
@@ -21,7 +27,10 @@ export function isPortalError(error: unknown, ...codes: readonly ErrorCode[]): e
   return error instanceof PortalError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** Any thrown value as a PortalError: itself, an aborted call as `cancelled`, all else as `unknown` with its cause kept. */
+/**
+ * Any thrown value as a PortalError: itself, an aborted call as `cancelled`, all else as `unknown`
+ * with its cause kept.
+ */
 export function toPortalError(error: unknown): PortalError {
   if (error instanceof PortalError) return error;
   if (isAbort(error)) return new PortalError("cancelled", { cause: error });

@@ -1,6 +1,7 @@
 /**
- * Every way in which something can fail, as one closed list. The service answers with these words (the `code` of a
- * problem document), the portal branches on them, and `errors:<code>` is the sentence that a person reads.
+ * Every way in which something can fail, as one closed list. The service answers with these words
+ * (the `code` of a problem document), the portal branches on them, and `errors:<code>` is the
+ * sentence that a person reads.
  */
 export const errorCodes = [
   // What every call can answer (specification, section 8).
@@ -62,7 +63,8 @@ export const errorCodes = [
   "list_mismatch", // labels, tickets or counts do not fit the state
   "keyring_missing", // labels or an account on this device exist, but the service says that there is no keyring
   "pending_dropped", // an account key that was never published had to be dropped
-  "device_record_unreadable", // another release, or a damage, left a record that this one cannot read: it is not replaced
+  // another release, or a damage, left a record that this one cannot read: it is not replaced
+  "device_record_unreadable",
   "openers_changed", // the book names other openers than the account key vouches for
   "show_opener_first", // what was asked needs the account key: an opener has to be shown
   "helper_changed",

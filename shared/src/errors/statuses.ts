@@ -7,8 +7,9 @@ export interface StatusMeaning {
 }
 
 /**
- * The error catalogue of calls (specification, section 8), as one table. 404 and 422 have the specification's own words, the
- * others the names of the HTTP status registry (RFC 9110 and its companions).
+ * The error catalogue of calls (specification, section 8), as one table. 404 and 422 have the
+ * specification's own words, the others the names of the HTTP status registry (RFC 9110 and its
+ * companions).
  */
 const catalogue: Readonly<Record<number, StatusMeaning>> = {
   400: { code: "bad_request", title: "Bad Request" },
@@ -44,7 +45,9 @@ const catalogue: Readonly<Record<number, StatusMeaning>> = {
   507: { code: "internal_error", title: "Insufficient Storage" },
 };
 
-/** The title of a status that the catalogue does not have: the answer's own status text says more. */
+/**
+ * The title of a status that the catalogue does not have: the answer's own status text says more.
+ */
 export const genericTitle = "Error";
 
 /** What a status means; for one that is not listed, a generic error. */

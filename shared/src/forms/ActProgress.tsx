@@ -13,6 +13,7 @@ export interface ActProgressProps {
 /** Where a long act of the vault or of a visitor stands, in words. */
 export function ActProgress({ progress, first }: ActProgressProps) {
   const { t } = useTranslation("common");
-  const words = progress?.step === undefined ? `phase.${progress?.phase ?? first}_status` : `step.${progress.step}_status`;
+  const words =
+    progress?.step === undefined ? `phase.${progress?.phase ?? first}_status` : `step.${progress.step}_status`;
   return <Progress label={t(words)} done={progress?.done ?? 0} total={progress?.total ?? 0} />;
 }

@@ -42,12 +42,18 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
 
   return (
     <Box>
-      <Button tone={tone} size={size} icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />} onClick={handleCopy}>
+      <Button
+        tone={tone}
+        size={size}
+        icon={state === "copied" ? <Check aria-hidden /> : <Copy aria-hidden />}
+        onClick={handleCopy}
+      >
         {label}
       </Button>
       <Said data-state={state}>
         <SmallText role="status">
-          {state === "copied" && (secret ? t("copy.secret_status", { seconds: clipboardMilliseconds / 1000 }) : t("copy.copied_status"))}
+          {state === "copied" &&
+            (secret ? t("copy.secret_status", { seconds: clipboardMilliseconds / 1000 }) : t("copy.copied_status"))}
           {state === "cleared" && t("copy.cleared_status")}
         </SmallText>
         {state === "refused" && <FieldError>{t("copy.refused_error")}</FieldError>}
@@ -56,14 +62,21 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
   );
 }
 
-/** `display: contents`: the button is laid out among its neighbours, and the message below all of them, so that none of them moves. */
+/**
+ * `display: contents`: the button is laid out among its neighbours, and the message below all of
+ * them, so that none of them moves.
+ */
 const Box = styled.div`
   display: contents;
-  & > button { align-self: flex-start; }
+  & > button {
+    align-self: flex-start;
+  }
 `;
 
 const Said = styled.div`
   order: 1;
   width: 100%;
-  &[data-state="idle"] { ${visuallyHidden} }
+  &[data-state="idle"] {
+    ${visuallyHidden}
+  }
 `;

@@ -14,9 +14,15 @@ export interface DeviceQuestionProps {
   readonly vault: Vault;
 }
 
-type Answering = { readonly status: "asking" } | { readonly status: "saving"; readonly kind: DeviceKind } | { readonly status: "failed"; readonly error: unknown };
+type Answering =
+  | { readonly status: "asking" }
+  | { readonly status: "saving"; readonly kind: DeviceKind }
+  | { readonly status: "failed"; readonly error: unknown };
 
-/** "My own device" or "a shared computer": asked once, after the first unlocking, with two equal answers. For a vault whose device is null. */
+/**
+ * "My own device" or "a shared computer": asked once, after the first unlocking, with two equal
+ * answers. For a vault whose device is null.
+ */
 export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   const { t } = useTranslation("common");
   const { notify } = usePortal();
@@ -32,7 +38,8 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
       },
     );
   };
-  // Not waited for: some browsers ask the person, who may take their time. The next page is there meanwhile.
+  // Not waited for: some browsers ask the person, who may take their time. The next page is there
+  // meanwhile.
   const tellWhatIsKept = async (remembers: boolean) => {
     if (!remembers) notify({ tone: "info", text: t("device.forgets_status") });
     else if (!(await keepsStorage())) notify({ tone: "info", text: t("device.evictable_status") });
@@ -45,13 +52,31 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
         <Muted>{t("device.body")}</Muted>
         <Answers>
           <Answer>
-            <Button tone="quiet" wide icon={<Laptop aria-hidden />} pending={saving === "own"} disabled={saving === "shared"} onClick={() => { answer("own"); }}>
+            <Button
+              tone="quiet"
+              wide
+              icon={<Laptop aria-hidden />}
+              pending={saving === "own"}
+              disabled={saving === "shared"}
+              onClick={() => {
+                answer("own");
+              }}
+            >
               {t("device.own_action")}
             </Button>
             <SmallText>{t("device.own_hint")}</SmallText>
           </Answer>
           <Answer>
-            <Button tone="quiet" wide icon={<Users aria-hidden />} pending={saving === "shared"} disabled={saving === "own"} onClick={() => { answer("shared"); }}>
+            <Button
+              tone="quiet"
+              wide
+              icon={<Users aria-hidden />}
+              pending={saving === "shared"}
+              disabled={saving === "own"}
+              onClick={() => {
+                answer("shared");
+              }}
+            >
               {t("device.shared_action")}
             </Button>
             <SmallText>{t("device.shared_hint")}</SmallText>
@@ -63,7 +88,10 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   );
 }
 
-/** Asks the browser to clear what is kept here only when the person says so. False where it refuses, or cannot be asked. */
+/**
+ * Asks the browser to clear what is kept here only when the person says so. False where it refuses,
+ * or cannot be asked.
+ */
 async function keepsStorage(): Promise<boolean> {
   try {
     return await navigator.storage.persist();
@@ -76,7 +104,9 @@ const Answers = styled.div`
   display: grid;
   grid-template-columns: 1fr 1fr;
   gap: ${space(4)};
-  ${media.mobile} { grid-template-columns: 1fr; }
+  ${media.mobile} {
+    grid-template-columns: 1fr;
+  }
 `;
 
 const Answer = styled.div`

@@ -43,7 +43,11 @@ export function Field({ label, hint, error, optional = false, id: givenId, child
         {optional && <Optional>{t("field.optional_hint")}</Optional>}
       </LabelRow>
       {hintId !== null && <Hint id={hintId}>{hint}</Hint>}
-      {children({ id, "aria-describedby": describedBy === "" ? undefined : describedBy, "aria-invalid": errorId === null ? undefined : true })}
+      {children({
+        id,
+        "aria-describedby": describedBy === "" ? undefined : describedBy,
+        "aria-invalid": errorId === null ? undefined : true,
+      })}
       {errorId !== null && <FieldError id={errorId}>{error}</FieldError>}
     </FieldBox>
   );
@@ -100,5 +104,8 @@ const ErrorLine = styled.p`
   color: ${s("dangerText")};
   font-size: ${s("textSmall")};
   font-weight: 500;
-  & > svg { flex: none; margin-top: 2px; }
+  & > svg {
+    flex: none;
+    margin-top: 2px;
+  }
 `;

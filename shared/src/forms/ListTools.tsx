@@ -20,7 +20,16 @@ export interface ListToolsProps {
 }
 
 /** What stands above a list that can be searched and filtered. */
-export function ListTools({ tour, searchLabel, search, onSearch, filterLabel, filterOpen, panelId, onFilterOpen }: ListToolsProps) {
+export function ListTools({
+  tour,
+  searchLabel,
+  search,
+  onSearch,
+  filterLabel,
+  filterOpen,
+  panelId,
+  onFilterOpen,
+}: ListToolsProps) {
   return (
     <Tools>
       <div role="search" data-tour={`${tour}-search`}>
@@ -73,11 +82,23 @@ const Tools = styled.div`
   display: flex;
   align-items: flex-end;
   gap: ${space(3)};
-  & > [role="search"] { flex: 1 1 auto; min-width: 0; }
-  & > button { flex: none; white-space: nowrap; }
+  & > [role="search"] {
+    flex: 1 1 auto;
+    min-width: 0;
+  }
+  & > button {
+    flex: none;
+    white-space: nowrap;
+  }
   ${media.mobile} {
-    & > button { padding-inline: ${space(3)}; }
-    & > button > span { ${visuallyHidden} }
-    & > [role="search"] label { margin-right: -56px; } /* lets the label run over the filter button, so that it stays on one line */
+    & > button {
+      padding-inline: ${space(3)};
+    }
+    & > button > span {
+      ${visuallyHidden}
+    }
+    & > [role="search"] label {
+      margin-right: -56px;
+    } /* lets the label run over the filter button, so that it stays on one line */
   }
 `;

@@ -10,7 +10,10 @@ export interface PrintButtonProps {
   readonly label: string;
   /** Above the text on paper. */
   readonly title: string;
-  /** Called when the button is pressed: before that, and after printing, the text is not in the page. */
+  /**
+   * Called when the button is pressed: before that, and after printing, the text is not in the
+   * page.
+   */
   readonly text: () => string;
   readonly tone?: ButtonTone;
   /** Called when the browser's dialog was closed. A page cannot know whether it was printed. */

@@ -8,7 +8,10 @@ export interface PrintSheetProps {
   readonly children: ReactNode;
 }
 
-/** Prints its children alone, on A4 or Letter, as soon as it is drawn; the screen does not show them. */
+/**
+ * Prints its children alone, on A4 or Letter, as soon as it is drawn; the screen does not show
+ * them.
+ */
 export function PrintSheet({ onEnd, children }: PrintSheetProps) {
   const end = useEffectEvent(onEnd);
   useEffect(() => {

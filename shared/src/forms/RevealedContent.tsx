@@ -8,8 +8,15 @@ export interface RevealedContentProps {
   readonly opened: Pick<OpenedContent, "contentKind" | "name" | "size" | "content" | "save">;
 }
 
-/** An opened content: a text or a seed phrase is hidden until asked for, a file is saved. Never rendered as anything else. */
+/**
+ * An opened content: a text or a seed phrase is hidden until asked for, a file is saved. Never
+ * rendered as anything else.
+ */
 export function RevealedContent({ title, opened }: RevealedContentProps) {
   const { content, contentKind, name } = opened;
-  return contentKind === "file" || content === null ? <RevealedFile opened={opened} /> : <RevealedText title={title} name={name} content={content} numbered={contentKind === "seed"} />;
+  return contentKind === "file" || content === null ? (
+    <RevealedFile opened={opened} />
+  ) : (
+    <RevealedText title={title} name={name} content={content} numbered={contentKind === "seed"} />
+  );
 }

@@ -29,9 +29,12 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
       <Paper data-state={revealed ? "shown" : "hidden"}>
         {revealed && numbered && (
           <Words aria-label={t("reveal.content_aria")}>
-            {text().split(/\s+/).filter((word) => word !== "").map((word, index) => (
-              <li key={index}>{`${word} `}</li>
-            ))}
+            {text()
+              .split(/\s+/)
+              .filter((word) => word !== "")
+              .map((word, index) => (
+                <li key={index}>{`${word} `}</li>
+              ))}
           </Words>
         )}
         {revealed && !numbered && (
@@ -100,7 +103,10 @@ const Words = styled.ol`
   font-family: ${s("fontMono")};
   line-height: 1.8;
   list-style: decimal;
-  & > li::marker { color: ${s("textMuted")}; font-size: ${s("textSmall")}; }
+  & > li::marker {
+    color: ${s("textMuted")};
+    font-size: ${s("textSmall")};
+  }
 `;
 
 const Cover = styled.div`

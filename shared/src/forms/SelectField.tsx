@@ -41,7 +41,13 @@ export function SelectField({ label, hint, error, choices, value, onChange, ...s
 const Around = styled.div`
   position: relative;
   min-width: 0;
-  & > svg { position: absolute; top: calc(50% - 9px); right: ${space(3)}; color: ${s("textMuted")}; pointer-events: none; }
+  & > svg {
+    position: absolute;
+    top: calc(50% - 9px);
+    right: ${space(3)};
+    color: ${s("textMuted")};
+    pointer-events: none;
+  }
 `;
 
 const Select = styled.select`
@@ -54,5 +60,8 @@ const Select = styled.select`
   background: ${s("surface")};
   color: ${s("text")};
   text-overflow: ellipsis;
-  &:focus-visible { outline: 2px solid ${s("focus")}; border-color: ${s("focus")}; }
+  &:focus-visible {
+    outline: 2px solid ${s("focus")};
+    border-color: ${s("focus")};
+  }
 `;

@@ -18,7 +18,11 @@ export function Stepper({ label, steps, current }: StepperProps) {
   return (
     <Steps aria-label={label}>
       {steps.map((step, index) => (
-        <Step key={step} aria-current={index === current ? "step" : undefined} data-state={index < current ? "done" : index === current ? "current" : "coming"}>
+        <Step
+          key={step}
+          aria-current={index === current ? "step" : undefined}
+          data-state={index < current ? "done" : index === current ? "current" : "coming"}
+        >
           <Dot aria-hidden>{index < current ? <Check size={14} /> : index + 1}</Dot>
           <span data-words>
             {step}
@@ -42,9 +46,16 @@ const Step = styled.li`
   gap: ${space(2)};
   font-size: ${s("textSmall")};
   color: ${s("textMuted")};
-  &[data-state="current"] { color: ${s("text")}; font-weight: 600; }
+  &[data-state="current"] {
+    color: ${s("text")};
+    font-weight: 600;
+  }
   /* On a phone the words of the other steps would take a second line; screen readers have them all. */
-  ${media.mobile} { &:not([data-state="current"]) > [data-words] { ${visuallyHidden} } }
+  ${media.mobile} {
+    &:not([data-state="current"]) > [data-words] {
+      ${visuallyHidden}
+    }
+  }
 `;
 
 const Dot = styled.span`
@@ -56,6 +67,13 @@ const Dot = styled.span`
   border: 1px solid ${s("borderStrong")};
   border-radius: 50%;
   font-size: ${s("textTiny")};
-  [data-state="current"] > & { background: ${s("accent")}; border-color: ${s("accent")}; color: ${s("onAccent")}; }
-  [data-state="done"] > & { border-color: ${s("accent")}; color: ${s("accentText")}; }
+  [data-state="current"] > & {
+    background: ${s("accent")};
+    border-color: ${s("accent")};
+    color: ${s("onAccent")};
+  }
+  [data-state="done"] > & {
+    border-color: ${s("accent")};
+    color: ${s("accentText")};
+  }
 `;

@@ -17,8 +17,21 @@ export interface TagFieldProps extends FieldProps {
   readonly disabled?: boolean;
 }
 
-/** Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one back. */
-export function TagField({ label, hint, error, optional = false, value, onChange, onBlur, suggestions = [], maxLength, disabled = false }: TagFieldProps) {
+/**
+ * Tags as chips: Enter or a comma adds one, Backspace in the empty field takes the last one back.
+ */
+export function TagField({
+  label,
+  hint,
+  error,
+  optional = false,
+  value,
+  onChange,
+  onBlur,
+  suggestions = [],
+  maxLength,
+  disabled = false,
+}: TagFieldProps) {
   const { t } = useTranslation("common");
   const [draft, setDraft] = useState("");
   const listId = useId();
@@ -119,9 +132,18 @@ const Box = styled.div`
   border: 1px solid ${s("borderStrong")};
   border-radius: ${s("radius")};
   background: ${s("surface")};
-  &:focus-within { outline: 2px solid ${s("focus")}; border-color: ${s("focus")}; }
-  &[data-invalid="true"] { border-color: ${s("danger")}; }
-  &:has(> input:disabled) { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; cursor: not-allowed; }
+  &:focus-within {
+    outline: 2px solid ${s("focus")};
+    border-color: ${s("focus")};
+  }
+  &[data-invalid="true"] {
+    border-color: ${s("danger")};
+  }
+  &:has(> input:disabled) {
+    background: ${s("surfaceSunken")};
+    color: ${s("textMuted")};
+    cursor: not-allowed;
+  }
 `;
 
 const Chips = styled.ul`
@@ -137,7 +159,11 @@ const Chip = styled.li`
   background: ${s("accentSoft")};
   color: ${s("text")};
   font-size: ${s("textSmall")};
-  & > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  & > span {
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
 `;
 
 const ChipButton = styled.button`
@@ -151,7 +177,10 @@ const ChipButton = styled.button`
   background: transparent;
   color: inherit;
   cursor: pointer;
-  @media (pointer: coarse) { width: 44px; height: 44px; }
+  @media (pointer: coarse) {
+    width: 44px;
+    height: 44px;
+  }
 `;
 
 const Entry = styled.input`
@@ -161,5 +190,7 @@ const Entry = styled.input`
   padding: 0 ${space(1.5)};
   border: 0;
   background: transparent;
-  &:focus-visible { outline: none; }
+  &:focus-visible {
+    outline: none;
+  }
 `;

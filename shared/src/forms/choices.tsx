@@ -38,7 +38,14 @@ export interface ChoiceGroupProps<Value extends string> {
 }
 
 /** One of several, each as a card with its explanation. */
-export function ChoiceGroup<Value extends string>({ legend, name, choices, value, onChange, disabled = false }: ChoiceGroupProps<Value>) {
+export function ChoiceGroup<Value extends string>({
+  legend,
+  name,
+  choices,
+  value,
+  onChange,
+  disabled = false,
+}: ChoiceGroupProps<Value>) {
   return (
     <Group disabled={disabled}>
       <Legend>{legend}</Legend>
@@ -98,7 +105,13 @@ const CheckRow = styled.label`
   min-height: 44px;
   max-width: ${s("lineLength")};
   cursor: pointer;
-  & > input { flex: none; width: 20px; height: 20px; margin: 2px 0 0; accent-color: ${s("accent")}; }
+  & > input {
+    flex: none;
+    width: 20px;
+    height: 20px;
+    margin: 2px 0 0;
+    accent-color: ${s("accent")};
+  }
 `;
 
 const Group = styled.fieldset`
@@ -122,9 +135,20 @@ const ChoiceCard = styled.label`
   border-radius: ${s("radius")};
   background: ${s("surface")};
   cursor: pointer;
-  & > input { flex: none; width: 20px; height: 20px; margin: 2px 0 0; accent-color: ${s("accent")}; }
-  & > span { min-width: 0; }
-  &[data-checked="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; }
+  & > input {
+    flex: none;
+    width: 20px;
+    height: 20px;
+    margin: 2px 0 0;
+    accent-color: ${s("accent")};
+  }
+  & > span {
+    min-width: 0;
+  }
+  &[data-checked="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+  }
 `;
 
 const ChoiceLabel = styled.span`
@@ -149,7 +173,10 @@ const SwitchBox = styled.button`
   background: transparent;
   text-align: start;
   cursor: pointer;
-  &:disabled { opacity: 0.55; cursor: not-allowed; }
+  &:disabled {
+    opacity: 0.55;
+    cursor: not-allowed;
+  }
 `;
 
 const Track = styled.span`
@@ -172,6 +199,12 @@ const Track = styled.span`
     background: ${s("borderStrong")};
     transition: transform 120ms ease;
   }
-  &[data-checked="true"] { background: ${s("accent")}; border-color: ${s("accent")}; }
-  &[data-checked="true"]::after { transform: translateX(16px); background: ${s("onAccent")}; }
+  &[data-checked="true"] {
+    background: ${s("accent")};
+    border-color: ${s("accent")};
+  }
+  &[data-checked="true"]::after {
+    transform: translateX(16px);
+    background: ${s("onAccent")};
+  }
 `;

@@ -9,8 +9,9 @@ export interface CopiedForAWhile {
 }
 
 /**
- * Copies a text and clears the clipboard after {@link clipboardMilliseconds}. A page without focus may not write there:
- * then it is cleared as soon as the page has focus again. `onCleared` is called once.
+ * Copies a text and clears the clipboard after {@link clipboardMilliseconds}. A page without focus
+ * may not write there: then it is cleared as soon as the page has focus again. `onCleared` is
+ * called once.
  */
 export function copyForAWhile(text: string, onCleared: () => void): CopiedForAWhile {
   let cleared = false;

@@ -40,7 +40,9 @@ export function TextArea({ label, hint, error, optional = false, id, mono = fals
 
 /** A secret as text, in letters of equal width: nothing corrects, checks or remembers it. */
 export function SecretTextArea(area: Omit<TextAreaProps, "mono">) {
-  return <TextArea mono rows={6} autoComplete="off" autoCapitalize="none" autoCorrect="off" spellCheck={false} {...area} />;
+  return (
+    <TextArea mono rows={6} autoComplete="off" autoCapitalize="none" autoCorrect="off" spellCheck={false} {...area} />
+  );
 }
 
 export type PasswordFieldProps = Omit<TextFieldProps, "type" | "beside">;
@@ -85,10 +87,23 @@ export const inputLook = css`
   border-radius: ${s("radius")};
   background: ${s("surface")};
   color: ${s("text")};
-  &::placeholder { color: ${s("textMuted")}; opacity: 1; }
-  &:focus-visible { outline: 2px solid ${s("focus")}; outline-offset: 0; border-color: ${s("focus")}; }
-  &[aria-invalid="true"] { border-color: ${s("danger")}; }
-  &:disabled { background: ${s("surfaceSunken")}; color: ${s("textMuted")}; cursor: not-allowed; }
+  &::placeholder {
+    color: ${s("textMuted")};
+    opacity: 1;
+  }
+  &:focus-visible {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 0;
+    border-color: ${s("focus")};
+  }
+  &[aria-invalid="true"] {
+    border-color: ${s("danger")};
+  }
+  &:disabled {
+    background: ${s("surfaceSunken")};
+    color: ${s("textMuted")};
+    cursor: not-allowed;
+  }
 `;
 
 const Input = styled.input`
@@ -100,7 +115,12 @@ const Area = styled.textarea<{ readonly $mono: boolean }>`
   display: block;
   resize: vertical;
   line-height: 1.6;
-  ${({ $mono }) => $mono && css`font-family: ${s("fontMono")}; font-size: 0.95rem;`}
+  ${({ $mono }) =>
+    $mono &&
+    css`
+      font-family: ${s("fontMono")};
+      font-size: 0.95rem;
+    `}
 `;
 
 const Beside = styled.div`
@@ -108,11 +128,20 @@ const Beside = styled.div`
   flex-wrap: wrap;
   align-items: center;
   gap: ${space(2)} ${space(3)};
-  & > input { flex: 1 1 ${space(55)}; min-width: 0; }
+  & > input {
+    flex: 1 1 ${space(55)};
+    min-width: 0;
+  }
 `;
 
 const Joined = styled.div`
   position: relative;
-  & > input { padding-right: ${space(13)}; }
-  & > button { position: absolute; top: 0; right: 0; }
+  & > input {
+    padding-right: ${space(13)};
+  }
+  & > button {
+    position: absolute;
+    top: 0;
+    right: 0;
+  }
 `;

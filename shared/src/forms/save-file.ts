@@ -1,4 +1,7 @@
-/** Hands bytes to the browser's downloads. Its media type is generic, so that the browser never opens or runs it. */
+/**
+ * Hands bytes to the browser's downloads. Its media type is generic, so that the browser never
+ * opens or runs it.
+ */
 export function saveFile(name: string, content: BlobPart): void {
   const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
   const link = document.createElement("a");

@@ -3,7 +3,10 @@ import { useEffect, useState } from "react";
 /** How long a secret stays on the screen. */
 export const revealMilliseconds = 60_000;
 
-/** Shown on request; hidden again after a minute, when the window loses focus, and when it is covered. */
+/**
+ * Shown on request; hidden again after a minute, when the window loses focus, and when it is
+ * covered.
+ */
 export function useReveal() {
   const [revealed, setRevealed] = useState(false);
   useEffect(() => {

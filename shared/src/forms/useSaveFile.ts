@@ -12,9 +12,10 @@ export type FileSaving =
 type SavePicker = (options: { readonly suggestedName: string }) => Promise<FileSystemFileHandle>;
 
 /**
- * Saves the content as a file. Where the browser can write to a chosen place, a large one goes there as a stream; elsewhere
- * it is put together in a private file and handed to the downloads. Either way nothing is under its name before the last byte
- * is verified. Leaving the screen cancels.
+ * Saves the content as a file. Where the browser can write to a chosen place, a large one goes
+ * there as a stream; elsewhere it is put together in a private file and handed to the downloads.
+ * Either way nothing is under its name before the last byte is verified. Leaving the screen
+ * cancels.
  */
 export function useSaveFile(opened: Pick<OpenedContent, "name" | "content" | "save">) {
   const [saving, setSaving] = useState<FileSaving>({ status: "idle" });
@@ -37,7 +38,8 @@ export function useSaveFile(opened: Pick<OpenedContent, "name" | "content" | "sa
       if (blob !== null) saveFile(opened.name, blob);
       setSaving({ status: "saved" });
     } catch (error) {
-      const quiet = own.signal.aborted || (error instanceof DOMException && error.name === "AbortError"); // no place was chosen
+      // no place was chosen
+      const quiet = own.signal.aborted || (error instanceof DOMException && error.name === "AbortError");
       setSaving(quiet ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
     }
   };

@@ -50,9 +50,12 @@ function make(language: Language): Formats {
     size: (bytes: number) => {
       const step = Math.min(sizeUnits.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
       const unit = sizeUnits[step] ?? "byte";
-      return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short", maximumFractionDigits: step === 0 ? 0 : 1 }).format(
-        bytes / 1000 ** step,
-      );
+      return new Intl.NumberFormat(locale, {
+        style: "unit",
+        unit,
+        unitDisplay: unit === "byte" ? "long" : "short",
+        maximumFractionDigits: step === 0 ? 0 : 1,
+      }).format(bytes / 1000 ** step);
     },
     relative: (timestamp: string, now: number = Date.now()) => {
       const seconds = (Date.parse(timestamp) - now) / 1000;

@@ -1,4 +1,12 @@
-import { createI18n, detectLanguage, formatsOf, languageKey, loadTexts, rememberLanguage, textLoading } from "./index.ts";
+import {
+  createI18n,
+  detectLanguage,
+  formatsOf,
+  languageKey,
+  loadTexts,
+  rememberLanguage,
+  textLoading,
+} from "./index.ts";
 
 const settings = { language: "es", product: "Relicario" } as const;
 
@@ -34,17 +42,30 @@ describe("detectLanguage", () => {
 
 describe("createI18n", () => {
   it("does not escape, and says the product's name", async () => {
-    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: () => Promise.resolve({ a: "{{product}}: {{title}}" }) });
+    const i18n = await createI18n({
+      ...settings,
+      namespaces: ["n"],
+      fetchTexts: () => Promise.resolve({ a: "{{product}}: {{title}}" }),
+    });
     expect(i18n.t("n:a", { title: "<b>&</b>" })).toBe("Relicario: <b>&</b>");
   });
 
   it("keeps the formats of i18next", async () => {
-    const i18n = await createI18n({ ...settings, language: "en", namespaces: ["n"], fetchTexts: () => Promise.resolve({ a: "{{beds, number}} in $t(n:b)", b: "Garden" }) });
+    const i18n = await createI18n({
+      ...settings,
+      language: "en",
+      namespaces: ["n"],
+      fetchTexts: () => Promise.resolve({ a: "{{beds, number}} in $t(n:b)", b: "Garden" }),
+    });
     expect(i18n.t("n:a", { beds: 1234.5 })).toBe("1,234.5 in Garden");
   });
 
   it("falls back to English for a text that a language lacks", async () => {
-    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: (language) => Promise.resolve(language === "en" ? { a: "one", b: "two" } : { a: "uno" }) });
+    const i18n = await createI18n({
+      ...settings,
+      namespaces: ["n"],
+      fetchTexts: (language) => Promise.resolve(language === "en" ? { a: "one", b: "two" } : { a: "uno" }),
+    });
     expect([i18n.t("n:a"), i18n.t("n:b")]).toEqual(["uno", "two"]);
   });
 
@@ -57,8 +78,17 @@ describe("createI18n", () => {
   });
 
   it("counts plurals, and keeps underscores in key names", async () => {
-    const i18n = await createI18n({ ...settings, namespaces: ["n"], fetchTexts: () => Promise.resolve({ save_action: "Guardar", items_one: "{{count}} cosa", items_other: "{{count}} cosas" }) });
-    expect([i18n.t("n:save_action"), i18n.t("n:items", { count: 1 }), i18n.t("n:items", { count: 2 })]).toEqual(["Guardar", "1 cosa", "2 cosas"]);
+    const i18n = await createI18n({
+      ...settings,
+      namespaces: ["n"],
+      fetchTexts: () =>
+        Promise.resolve({ save_action: "Guardar", items_one: "{{count}} cosa", items_other: "{{count}} cosas" }),
+    });
+    expect([i18n.t("n:save_action"), i18n.t("n:items", { count: 1 }), i18n.t("n:items", { count: 2 })]).toEqual([
+      "Guardar",
+      "1 cosa",
+      "2 cosas",
+    ]);
   });
 
   it("tries a failed load 5 times more, from 350 ms doubling", async () => {
@@ -114,14 +144,24 @@ describe("loadTexts", () => {
     await loadTexts(i18n, ["one", "two"]);
     await loadTexts(i18n, ["two"]);
     expect([i18n.t("one:a"), i18n.t("two:a")]).toEqual(["fetched", "fetched"]);
-    expect(fetchTexts.mock.calls).toEqual(expect.arrayContaining([["es", "one"], ["es", "two"], ["en", "one"], ["en", "two"]]));
+    expect(fetchTexts.mock.calls).toEqual(
+      expect.arrayContaining([
+        ["es", "one"],
+        ["es", "two"],
+        ["en", "one"],
+        ["en", "two"],
+      ]),
+    );
     expect(fetchTexts).toHaveBeenCalledTimes(4); // English stands in for a text that Spanish lacks
   });
 
   it("is remote_unreachable when one does not come, and loads it when called again", async () => {
     jest.useFakeTimers();
     let alive = false;
-    const i18n = await createI18n({ ...settings, fetchTexts: () => (alive ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))) });
+    const i18n = await createI18n({
+      ...settings,
+      fetchTexts: () => (alive ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))),
+    });
     const loading = expect(loadTexts(i18n, ["n"])).rejects.toMatchObject({ code: "remote_unreachable" });
     await jest.advanceTimersByTimeAsync(20_000);
     await loading;
@@ -136,8 +176,15 @@ describe("formatsOf", () => {
     const at = "2026-11-21T10:04:05.678Z";
     expect([formatsOf("en").number(1234.5), formatsOf("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
     expect([formatsOf("en").date(at), formatsOf("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
-    expect([formatsOf("en").size(1_500_000), formatsOf("es").size(1_500_000), formatsOf("en").size(1)]).toEqual(["1.5 MB", "1,5 MB", "1 byte"]);
-    expect([formatsOf("en").time("2026-11-21T14:05:00"), formatsOf("es").time("2026-11-21T09:05:00")]).toEqual(["14:05", "9:05"]);
+    expect([formatsOf("en").size(1_500_000), formatsOf("es").size(1_500_000), formatsOf("en").size(1)]).toEqual([
+      "1.5 MB",
+      "1,5 MB",
+      "1 byte",
+    ]);
+    expect([formatsOf("en").time("2026-11-21T14:05:00"), formatsOf("es").time("2026-11-21T09:05:00")]).toEqual([
+      "14:05",
+      "9:05",
+    ]);
     expect(formatsOf("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
   });
 });

@@ -25,12 +25,15 @@ export interface I18nSettings {
   readonly onMissing?: (key: string) => void;
 }
 
-/** Retries, first pause and parallel reads of a failed load (specification, section 9). i18next doubles the pause itself. */
+/**
+ * Retries, first pause and parallel reads of a failed load (specification, section 9). i18next
+ * doubles the pause itself.
+ */
 export const textLoading = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
 
 /**
- * i18next, set up as specified: loads by language, falls back to English, does not escape (React does), and
- * keeps what reads from right to left from reordering the sentence that it goes into.
+ * i18next, set up as specified: loads by language, falls back to English, does not escape (React
+ * does), and keeps what reads from right to left from reordering the sentence that it goes into.
  * Namespaces are fetched when a screen asks for them; the ones given are awaited.
  */
 export async function createI18n(settings: I18nSettings): Promise<I18n> {
@@ -72,14 +75,16 @@ export function shownLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLanguage
 }
 
 /**
- * Loads the texts of these namespaces in the language that is shown; those of later languages follow a change of language. What
- * did not come, with the repetitions of {@link textLoading}, is loaded again by the next call.
+ * Loads the texts of these namespaces in the language that is shown; those of later languages
+ * follow a change of language. What did not come, with the repetitions of {@link textLoading}, is
+ * loaded again by the next call.
  *
  * @throws PortalError `remote_unreachable`
  */
 export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
   const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(shownLanguage(i18n), namespace));
-  // Makes them known for a change of language. It resolves when all that is being loaded is there: a slow one would hold the others.
+  // Makes them known for a change of language. It resolves when all that is being loaded is there:
+  // a slow one would hold the others.
   void i18n.loadNamespaces([...namespaces]);
   // Joins what is being loaded, of these alone, and loads again what failed.
   if (missing().length > 0) await i18n.reloadResources([shownLanguage(i18n)], missing());
@@ -105,5 +110,7 @@ function backendOf(fetchTexts: FetchTexts): BackendModule {
 }
 
 function copyOf(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
-  return Object.fromEntries(Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...namespaces }]));
+  return Object.fromEntries(
+    Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...namespaces }]),
+  );
 }

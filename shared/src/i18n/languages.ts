@@ -9,7 +9,10 @@ export function isLanguage(value: unknown): value is Language {
   return languages.some((language) => language === value);
 }
 
-/** The chosen language, else the browser's (the part before the dash), else English. Storage that cannot be read counts as empty. */
+/**
+ * The chosen language, else the browser's (the part before the dash), else English. Storage that
+ * cannot be read counts as empty.
+ */
 export function detectLanguage(storage: Pick<Storage, "getItem">, browserLanguage: string | undefined): Language {
   const chosen = readQuietly(storage);
   if (isLanguage(chosen)) return chosen;

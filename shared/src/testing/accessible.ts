@@ -10,6 +10,8 @@ export async function expectAccessible(element: Element = document.body): Promis
   const { default: axe } = await import("axe-core"); // large: only tests that ask pay for it
   const { violations } = await axe.run(element, { rules, resultTypes: ["violations"] });
   if (violations.length === 0) return;
-  const lines = violations.map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map(({ html }) => html).join("\n  ")}`);
+  const lines = violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map(({ html }) => html).join("\n  ")}`,
+  );
   throw new Error(`axe finds ${String(violations.length)}:\n${lines.join("\n")}`);
 }

@@ -14,15 +14,23 @@ export interface ConformanceSettings {
   readonly vault?: FakeVaultSettings;
   /** Answers of the service. */
   readonly http?: () => FakeHttp;
-  /** Real addresses for patterns with parameters, such as `"/edit-secret/:secretId": "/edit-secret/0189…"`. */
+  /**
+   * Real addresses for patterns with parameters, such as `"/edit-secret/:secretId":
+   * "/edit-secret/0189…"`.
+   */
   readonly addresses?: Readonly<Record<string, string>>;
-  /** Folder of the remote's texts, `<language>/<namespace>.json`: of a release. Those of the package unless told otherwise. */
+  /**
+   * Folder of the remote's texts, `<language>/<namespace>.json`: of a release. Those of the package
+   * unless told otherwise.
+   */
   readonly locales?: string;
   /** `brief` for a quick first run, where another test runs the kit whole. */
   readonly extent?: "whole" | "brief";
 }
 
-/** One test of the kit. It fails by throwing; what it drew stays for whoever cleans up after tests. */
+/**
+ * One test of the kit. It fails by throwing; what it drew stays for whoever cleans up after tests.
+ */
 export interface Check {
   readonly name: string;
   readonly run: () => void | Promise<void>;
@@ -34,14 +42,27 @@ export interface Extent {
   readonly mounts: number;
 }
 
-export const wholeExtent: Extent = { looks: [["en", "light"], ["es", "dark"]], mounts: 20 };
+export const wholeExtent: Extent = {
+  looks: [
+    ["en", "light"],
+    ["es", "dark"],
+  ],
+  mounts: 20,
+};
 /** One look for each screen, in turn, and just enough times to see growth. */
-export const briefExtent = (index: number): Extent => ({ looks: wholeExtent.looks.slice(index % 2).slice(0, 1), mounts: 3 });
+export const briefExtent = (index: number): Extent => ({
+  looks: wholeExtent.looks.slice(index % 2).slice(0, 1),
+  mounts: 3,
+});
 
 const sampleId = "01890a5d-ac96-7000-8000-000000000001";
 
 /** That manifest, code and texts fit each other. */
-export function manifestChecks(manifest: RemoteManifest, remote: RemoteModule, { locales }: ConformanceSettings): Check[] {
+export function manifestChecks(
+  manifest: RemoteManifest,
+  remote: RemoteModule,
+  { locales }: ConformanceSettings,
+): Check[] {
   return [
     {
       name: "was built for this contract, and has code for each route of its manifest",
@@ -78,8 +99,22 @@ export function addressesOf(manifest: RemoteManifest, { addresses }: Conformance
 }
 
 /** What the screen at one address promises. */
-export function screenChecks(path: string, remote: RemoteModule, settings: ConformanceSettings, { looks, mounts }: Extent = wholeExtent): Check[] {
-  const show = async ({ vault, http, ...look }: { vault?: FakeVault | Promise<FakeVault>; http?: FakeHttp; language?: "en" | "es"; theme?: "light" | "dark" } = {}) => {
+export function screenChecks(
+  path: string,
+  remote: RemoteModule,
+  settings: ConformanceSettings,
+  { looks, mounts }: Extent = wholeExtent,
+): Check[] {
+  const show = async ({
+    vault,
+    http,
+    ...look
+  }: {
+    vault?: FakeVault | Promise<FakeVault>;
+    http?: FakeHttp;
+    language?: "en" | "es";
+    theme?: "light" | "dark";
+  } = {}) => {
     const app = await renderApp(<p>no screen at {path}</p>, {
       ...look,
       locales: settings.locales,
@@ -131,7 +166,11 @@ export function screenChecks(path: string, remote: RemoteModule, settings: Confo
 }
 
 /** Draws the screen and takes it away. @returns what grew, in a line for each kind. */
-async function leftOften(show: (vault: FakeVault) => Promise<RenderedApp>, settings: ConformanceSettings, mounts: number): Promise<string[]> {
+async function leftOften(
+  show: (vault: FakeVault) => Promise<RenderedApp>,
+  settings: ConformanceSettings,
+  mounts: number,
+): Promise<string[]> {
   const vault = createFakeVault(settings.vault);
   const left = new Set<string>();
   const watch = watchLeaks();
@@ -177,7 +216,13 @@ async function settle(turns = 5): Promise<void> {
 }
 
 function textOf(texts: unknown, key: string): unknown {
-  return key.split(".").reduce((at, name) => (typeof at === "object" && at !== null ? (at as Readonly<Record<string, unknown>>)[name] : undefined), texts);
+  return key
+    .split(".")
+    .reduce(
+      (at, name) =>
+        typeof at === "object" && at !== null ? (at as Readonly<Record<string, unknown>>)[name] : undefined,
+      texts,
+    );
 }
 
 function addressOf(pattern: string): string {

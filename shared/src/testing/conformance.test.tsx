@@ -17,7 +17,9 @@ const manifest = RemoteManifest.parse({
   api_paths: [],
 });
 
-const remoteOf = (Screen: React.ComponentType) => ({ routes: { [address]: () => Promise.resolve({ default: Screen }) } });
+const remoteOf = (Screen: React.ComponentType) => ({
+  routes: { [address]: () => Promise.resolve({ default: Screen }) },
+});
 
 /** A screen that does this while it is there; what is returned ends it. */
 function screenThat(begin: (portal: Portal) => undefined | (() => void)) {
@@ -46,18 +48,90 @@ const leaves = "leaves nothing behind after 20 times";
 
 describe("the conformance kit", () => {
   it.each<readonly [string, (portal: Portal) => void, string]>([
-    ["a listener of the window", () => { window.addEventListener("resize", () => undefined); }, '20 × listener "resize" of window'],
-    ["a listener of the window by the prototype's function", () => { EventTarget.prototype.addEventListener.call(window, "resize", () => undefined); }, '20 × listener "resize" of window'],
-    ["a listener of the body", () => { document.body.addEventListener("click", () => undefined); }, '20 × listener "click" of <body>'],
-    ["a listener of the html element", () => { document.documentElement.addEventListener("click", () => undefined); }, '20 × listener "click" of <html>'],
-    ["a listener of the lock", ({ onLock }) => { onLock(() => undefined); }, "a listener of portal.onLock"],
-    ["a listener of the vault", ({ vault }) => { void vault.then(({ subscribe }) => subscribe(() => undefined)); }, "a listener of the vault"],
-    ["an interval", () => { setInterval(() => undefined, 1_000); }, "20 × interval, the last of 1000 ms"],
-    ["a timeout", () => { setTimeout(() => undefined, 30_000); }, "20 × timeout, the last of 30000 ms"],
-    ["a worker", () => { new Worker("blob:worker"); }, "20 × Worker"],
-    ["the address of a blob", () => { URL.createObjectURL(new Blob(["leak"])); }, "20 × object URL"],
-    ["an observer of the page", () => { new MutationObserver(() => undefined).observe(document.body, { subtree: true, childList: true }); }, "20 × MutationObserver of <body>"],
-    ["an element", () => { document.body.append(document.createElement("dialog")); }, "20 × <dialog> in <body>"],
+    [
+      "a listener of the window",
+      () => {
+        window.addEventListener("resize", () => undefined);
+      },
+      '20 × listener "resize" of window',
+    ],
+    [
+      "a listener of the window by the prototype's function",
+      () => {
+        EventTarget.prototype.addEventListener.call(window, "resize", () => undefined);
+      },
+      '20 × listener "resize" of window',
+    ],
+    [
+      "a listener of the body",
+      () => {
+        document.body.addEventListener("click", () => undefined);
+      },
+      '20 × listener "click" of <body>',
+    ],
+    [
+      "a listener of the html element",
+      () => {
+        document.documentElement.addEventListener("click", () => undefined);
+      },
+      '20 × listener "click" of <html>',
+    ],
+    [
+      "a listener of the lock",
+      ({ onLock }) => {
+        onLock(() => undefined);
+      },
+      "a listener of portal.onLock",
+    ],
+    [
+      "a listener of the vault",
+      ({ vault }) => {
+        void vault.then(({ subscribe }) => subscribe(() => undefined));
+      },
+      "a listener of the vault",
+    ],
+    [
+      "an interval",
+      () => {
+        setInterval(() => undefined, 1_000);
+      },
+      "20 × interval, the last of 1000 ms",
+    ],
+    [
+      "a timeout",
+      () => {
+        setTimeout(() => undefined, 30_000);
+      },
+      "20 × timeout, the last of 30000 ms",
+    ],
+    [
+      "a worker",
+      () => {
+        new Worker("blob:worker");
+      },
+      "20 × Worker",
+    ],
+    [
+      "the address of a blob",
+      () => {
+        URL.createObjectURL(new Blob(["leak"]));
+      },
+      "20 × object URL",
+    ],
+    [
+      "an observer of the page",
+      () => {
+        new MutationObserver(() => undefined).observe(document.body, { subtree: true, childList: true });
+      },
+      "20 × MutationObserver of <body>",
+    ],
+    [
+      "an element",
+      () => {
+        document.body.append(document.createElement("dialog"));
+      },
+      "20 × <dialog> in <body>",
+    ],
   ])("fails a remote that leaves %s", async (_, begin, sentence) => {
     const Screen = screenThat((portal) => {
       begin(portal);
@@ -66,37 +140,53 @@ describe("the conformance kit", () => {
   });
 
   it.each<readonly [string, () => undefined | (() => void)]>([
-    ["takes listeners away by a signal", () => {
-      const controller = new AbortController();
-      for (const target of [window, document, document.body]) target.addEventListener("keydown", () => undefined, { signal: controller.signal });
-      return () => {
-        controller.abort();
-      };
-    }],
-    ["has listeners for one time, which came", () => {
-      window.addEventListener("hashchange", () => undefined, { once: true });
-      window.dispatchEvent(new Event("hashchange"));
-    }],
-    ["clears its timers", () => {
-      const timers = [setInterval(() => undefined, 1_000), setTimeout(() => undefined, 30_000)];
-      return () => {
-        for (const timer of timers) clearTimeout(timer);
-      };
-    }],
-    ["ends its worker and revokes the worker's address", () => {
-      const address = URL.createObjectURL(new Blob(["fine"]));
-      const worker = new Worker(address);
-      return () => {
-        worker.terminate();
-        URL.revokeObjectURL(address);
-      };
-    }],
-    ["removes what it adds to the page", () => {
-      const element = document.body.appendChild(document.createElement("dialog"));
-      return () => {
-        element.remove();
-      };
-    }],
+    [
+      "takes listeners away by a signal",
+      () => {
+        const controller = new AbortController();
+        for (const target of [window, document, document.body])
+          target.addEventListener("keydown", () => undefined, { signal: controller.signal });
+        return () => {
+          controller.abort();
+        };
+      },
+    ],
+    [
+      "has listeners for one time, which came",
+      () => {
+        window.addEventListener("hashchange", () => undefined, { once: true });
+        window.dispatchEvent(new Event("hashchange"));
+      },
+    ],
+    [
+      "clears its timers",
+      () => {
+        const timers = [setInterval(() => undefined, 1_000), setTimeout(() => undefined, 30_000)];
+        return () => {
+          for (const timer of timers) clearTimeout(timer);
+        };
+      },
+    ],
+    [
+      "ends its worker and revokes the worker's address",
+      () => {
+        const address = URL.createObjectURL(new Blob(["fine"]));
+        const worker = new Worker(address);
+        return () => {
+          worker.terminate();
+          URL.revokeObjectURL(address);
+        };
+      },
+    ],
+    [
+      "removes what it adds to the page",
+      () => {
+        const element = document.body.appendChild(document.createElement("dialog"));
+        return () => {
+          element.remove();
+        };
+      },
+    ],
   ])("passes a remote that %s", async (_, begin) => {
     await expect(runCheck(leaves, screenThat(begin))).resolves.toBeUndefined();
   });

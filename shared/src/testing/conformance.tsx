@@ -1,14 +1,25 @@
 import { RemoteManifest, type RemoteModule } from "../contract/index.ts";
-import { addressesOf, briefExtent, manifestChecks, screenChecks, wholeExtent, type Check, type ConformanceSettings } from "./conformance-checks.tsx";
+import {
+  addressesOf,
+  briefExtent,
+  manifestChecks,
+  screenChecks,
+  wholeExtent,
+  type Check,
+  type ConformanceSettings,
+} from "./conformance-checks.tsx";
 
 const timeLimitMs = 120_000;
 
 /**
- * What every remote promises, as one suite for its own tests: its manifest and its code fit each other, it mounts and unmounts without leaving anything behind,
- * speaks both languages in both themes, is accessible, and survives a vault that is missing and a service that fails.
+ * What every remote promises, as one suite for its own tests: its manifest and its code fit each
+ * other, it mounts and unmounts without leaving anything behind, speaks both languages in both
+ * themes, is accessible, and survives a vault that is missing and a service that fails.
  *
- * Nothing behind means: after twenty times there is not more than after once, of listeners of whatever is still there, timers, animation frames, observers,
- * workers, channels, addresses of blobs, and elements. Things that are there once, whenever they came, are kept on purpose and no leak.
+ * Nothing behind means: after twenty times there is not more than after once, of listeners of
+ * whatever is still there, timers, animation frames, observers, workers, channels, addresses of
+ * blobs, and elements. Things that are there once, whenever they came, are kept on purpose and no
+ * leak.
  *
  * @param manifestJson the remote's `manifest.json`
  */
@@ -22,7 +33,13 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
     for (const check of manifestChecks(manifest, remote, settings)) test(check);
     for (const [index, path] of addressesOf(manifest, settings).entries()) {
       describe(`at ${path}`, () => {
-        for (const check of screenChecks(path, remote, settings, settings.extent === "brief" ? briefExtent(index) : wholeExtent)) test(check);
+        for (const check of screenChecks(
+          path,
+          remote,
+          settings,
+          settings.extent === "brief" ? briefExtent(index) : wholeExtent,
+        ))
+          test(check);
       });
     }
   });

@@ -1,5 +1,14 @@
 import { maxSmallContentBytes, maxTitleLength } from "../api/index.ts";
-import type { CallOptions, ContentKind, DeviceKind, KitOfSecret, OpenerKind, ProtectRequest, ShownImage, VaultState } from "../contract/index.ts";
+import type {
+  CallOptions,
+  ContentKind,
+  DeviceKind,
+  KitOfSecret,
+  OpenerKind,
+  ProtectRequest,
+  ShownImage,
+  VaultState,
+} from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import type { FakeContent } from "./fake-content.ts";
 import { forgetAllShown, textOf, whatIsShown, type PictureShown, type WhatIsShown } from "./fake-picture-field.tsx";
@@ -55,7 +64,10 @@ export interface FakeAccountSettings {
   readonly device?: DeviceKind | null;
   /** A browser without Ed25519: an own device remembers nothing. */
   readonly forgets?: boolean;
-  /** What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise. `picture_needed`. */
+  /**
+   * What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise.
+   * `picture_needed`.
+   */
   readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
 }
 
@@ -134,18 +146,61 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     return id;
   }
 
-  function addSecret({ title, tags = [], favorite = false, dropped = false, foreign = false, former = [], kits = [], deleted = false, ...content }: FakeSecret, ids: readonly string[] = allIds(), secretId = nextId()): string {
+  function addSecret(
+    {
+      title,
+      tags = [],
+      favorite = false,
+      dropped = false,
+      foreign = false,
+      former = [],
+      kits = [],
+      deleted = false,
+      ...content
+    }: FakeSecret,
+    ids: readonly string[] = allIds(),
+    secretId = nextId(),
+  ): string {
     const version = (text: string): KeptVersion => versionOf({ ...content, title, tags, content: text, openers: ids });
     const [first, ...rest] = [...former, content.content];
-    secrets.set(secretId, { secretId, title, tags, favorite, dropped, foreign, rehearsed: new Map(), deletedAt: deleted ? nextTime() : null, rev: 1 + former.length, versions: [version(first), ...rest.map(version)], kits });
+    secrets.set(secretId, {
+      secretId,
+      title,
+      tags,
+      favorite,
+      dropped,
+      foreign,
+      rehearsed: new Map(),
+      deletedAt: deleted ? nextTime() : null,
+      rev: 1 + former.length,
+      versions: [version(first), ...rest.map(version)],
+      kits,
+    });
     return secretId;
   }
 
-  function versionOf({ contentKind = "text", name = "secret.txt", mime = "text/plain", content, large, ...rest }: FakeContent & Pick<KeptVersion, "title" | "tags" | "openers">): KeptVersion {
-    return { contentKind, name, mime, content, large: large ?? content.length > maxSmallContentBytes, ...rest, createdAt: nextTime(), dropped: false };
+  function versionOf({
+    contentKind = "text",
+    name = "secret.txt",
+    mime = "text/plain",
+    content,
+    large,
+    ...rest
+  }: FakeContent & Pick<KeptVersion, "title" | "tags" | "openers">): KeptVersion {
+    return {
+      contentKind,
+      name,
+      mime,
+      content,
+      large: large ?? content.length > maxSmallContentBytes,
+      ...rest,
+      createdAt: nextTime(),
+      dropped: false,
+    };
   }
 
-  for (const { picture, passphrase = null, ...image } of settings.images ?? []) addOpener({ ...image, kind: "image", secret: picture, passphrase });
+  for (const { picture, passphrase = null, ...image } of settings.images ?? [])
+    addOpener({ ...image, kind: "image", secret: picture, passphrase });
   for (const secret of settings.secrets ?? []) addSecret(secret);
   if (secrets.size > 0 && openers.length === 0) addOpener({ kind: "image", name: "garden", secret: "garden" });
   const covering: string[] = allIds();
@@ -153,9 +208,15 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     const id = addOpener(key);
     if (covers) covering.push(id);
   }
-  for (const secret of secrets.values()) change(secret.secretId, { versions: withAll(secret.versions, (version) => ({ ...version, openers: covering })) });
+  for (const secret of secrets.values())
+    change(secret.secretId, { versions: withAll(secret.versions, (version) => ({ ...version, openers: covering })) });
 
-  let state: VaultState = openers.length === 0 ? { status: "empty" } : settings.unlocked === false ? { status: "locked" } : { status: "unlocked", device: settings.device === undefined ? "own" : settings.device };
+  let state: VaultState =
+    openers.length === 0
+      ? { status: "empty" }
+      : settings.unlocked === false
+        ? { status: "locked" }
+        : { status: "unlocked", device: settings.device === undefined ? "own" : settings.device };
   if (state.status === "unlocked") device = state.device;
 
   function become(next: VaultState): void {
@@ -174,7 +235,10 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     secrets.set(secretId, { ...require(secretId), ...next });
   }
 
-  function requireVersion(secretId: string, number?: number): { readonly secret: KeptSecret; readonly version: KeptVersion } {
+  function requireVersion(
+    secretId: string,
+    number?: number,
+  ): { readonly secret: KeptSecret; readonly version: KeptVersion } {
     const secret = require(secretId);
     const version = secret.versions[(number ?? secret.versions.length) - 1];
     if (version === undefined) throw new PortalError("not_found");
@@ -198,7 +262,8 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     if ("kind" in given) {
       const secret = secretOf(given);
       const key = openers.find((one) => one.kind === given.kind && one.secret === secret);
-      if (key === undefined) throw new PortalError(given.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
+      if (key === undefined)
+        throw new PortalError(given.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
       return key;
     }
     const { passphrase, picture } = resolvePicture(shown);
@@ -207,8 +272,13 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     const same = images.filter(({ secret }) => secret === text);
     const found = same.find((one) => one.passphrase === passphrase);
     if (found !== undefined) return found;
-    if (passphrase !== null && same.some((one) => one.passphrase === null)) throw new PortalError("plain_helper_refused");
-    throw new PortalError(passphrase === null && images.every((one) => one.passphrase === null) ? "not_this_picture" : "not_this_picture_or_passphrase");
+    if (passphrase !== null && same.some((one) => one.passphrase === null))
+      throw new PortalError("plain_helper_refused");
+    throw new PortalError(
+      passphrase === null && images.every((one) => one.passphrase === null)
+        ? "not_this_picture"
+        : "not_this_picture_or_passphrase",
+    );
   }
 
   /** Shows an opener for an act; on a locked device it unlocks. */
@@ -223,16 +293,19 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     if (protection.kind === "openers") {
       const wanted = new Set(protection.openers);
       const chosen = openers.filter(({ id }) => wanted.size === 0 || wanted.has(id));
-      if ((wanted.size > 0 && chosen.length < wanted.size) || !chosen.some(({ kind }) => kind === "image")) throw new PortalError("opener_needed");
+      if ((wanted.size > 0 && chosen.length < wanted.size) || !chosen.some(({ kind }) => kind === "image"))
+        throw new PortalError("opener_needed");
       return chosen.map(({ id }) => id);
     }
     const { passphrase, picture } = resolvePicture(protection.shown);
     const text = await textOf(picture);
     const known = openers.find(({ kind, secret }) => kind === "image" && secret === text);
     const isOpener = known?.passphrase === passphrase;
-    if (openers.length > 0 && !openerShown && !isOpener) throw new PortalError(known?.passphrase === null ? "picture_has_no_passphrase" : "show_opener_first");
+    if (openers.length > 0 && !openerShown && !isOpener)
+      throw new PortalError(known?.passphrase === null ? "picture_has_no_passphrase" : "show_opener_first");
     if (known === undefined) addOpener({ kind: "image", name: protection.name, secret: text, passphrase });
-    else if (!isOpener) throw new PortalError(known.passphrase === null ? "picture_has_no_passphrase" : "not_this_picture_or_passphrase");
+    else if (!isOpener)
+      throw new PortalError(known.passphrase === null ? "picture_has_no_passphrase" : "not_this_picture_or_passphrase");
     openerShown = true;
     return allIds();
   }
@@ -268,7 +341,11 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       if (!openerShown) throw new PortalError("show_opener_first");
     },
     /** Opens one secret, or a version of it. */
-    openWith: async (secretId: string, shown: ShownImage, number?: number): Promise<{ readonly secret: KeptSecret; readonly version: KeptVersion; readonly opener: KeptOpener }> => {
+    openWith: async (
+      secretId: string,
+      shown: ShownImage,
+      number?: number,
+    ): Promise<{ readonly secret: KeptSecret; readonly version: KeptVersion; readonly opener: KeptOpener }> => {
       resolve(shown);
       if (state.status === "unlocked") requireVersion(secretId, number);
       const opener = await show(shown);
@@ -277,25 +354,51 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       if (!version.openers.includes(opener.id)) throw new PortalError("opener_needed");
       return { secret, version, opener };
     },
-    addVersion: (secretId: string, content: FakeContent, ids: readonly string[], named: { readonly title?: string | undefined; readonly tags?: readonly string[] | undefined } = {}): number => {
+    addVersion: (
+      secretId: string,
+      content: FakeContent,
+      ids: readonly string[],
+      named: { readonly title?: string | undefined; readonly tags?: readonly string[] | undefined } = {},
+    ): number => {
       const secret = require(secretId);
       const { title = secret.title, tags = secret.tags } = named;
       made++;
       const version = versionOf({ ...content, title, tags, openers: ids });
       const rehearsed = new Map([...secret.rehearsed].filter(([id]) => ids.includes(id)));
-      change(secretId, { title, tags, rehearsed, rev: secret.rev + 1, versions: [...secret.versions, version], kits: outdated(secret.kits) });
+      change(secretId, {
+        title,
+        tags,
+        rehearsed,
+        rev: secret.rev + 1,
+        versions: [...secret.versions, version],
+        kits: outdated(secret.kits),
+      });
       return secret.versions.length + 1;
     },
     /** Seals the newest version to other openers; with all of them former ones too. */
-    seal: (secretId: string, ids: (before: readonly string[]) => readonly string[], versions: "newest" | "all" = "newest"): void => {
+    seal: (
+      secretId: string,
+      ids: (before: readonly string[]) => readonly string[],
+      versions: "newest" | "all" = "newest",
+    ): void => {
       const secret = require(secretId);
       const newest = secret.versions.length - 1;
-      const sealed = withAll(secret.versions, (version, index) => (index === newest || versions === "all" ? { ...version, openers: ids(version.openers) } : version));
+      const sealed = withAll(secret.versions, (version, index) =>
+        index === newest || versions === "all" ? { ...version, openers: ids(version.openers) } : version,
+      );
       const now = sealed[newest]?.openers ?? [];
-      change(secretId, { rev: secret.rev + 1, versions: sealed, rehearsed: new Map([...secret.rehearsed].filter(([id]) => now.includes(id))), kits: outdated(secret.kits) });
+      change(secretId, {
+        rev: secret.rev + 1,
+        versions: sealed,
+        rehearsed: new Map([...secret.rehearsed].filter(([id]) => now.includes(id))),
+        kits: outdated(secret.kits),
+      });
     },
     removeOpener: (id: string): void => {
-      openers.splice(openers.findIndex((one) => one.id === id), 1);
+      openers.splice(
+        openers.findIndex((one) => one.id === id),
+        1,
+      );
       if (passkey === id) passkey = null;
     },
     /** A passkey that was made here opens this device from now on. */
@@ -337,7 +440,10 @@ export function createFakeAccount(settings: FakeAccountSettings) {
   };
 }
 
-function withAll(versions: KeptSecret["versions"], edit: (version: KeptVersion, index: number) => KeptVersion): KeptSecret["versions"] {
+function withAll(
+  versions: KeptSecret["versions"],
+  edit: (version: KeptVersion, index: number) => KeptVersion,
+): KeptSecret["versions"] {
   const [first, ...rest] = versions;
   return [edit(first, 0), ...rest.map((version, index) => edit(version, index + 1))];
 }
@@ -371,5 +477,7 @@ export function isText(text: string | undefined, most = maxTitleLength): boolean
 
 /** What is shown for a key. @throws PortalError `recovery_code_unreadable`. */
 export function secretOf(shown: Extract<WhatIsShown, { readonly kind: string }>): string {
-  return shown.kind === "passkey" ? String(shown.prf[0]) : wordsIn(shown.code, 24, "recovery_code_unreadable").join(" ");
+  return shown.kind === "passkey"
+    ? String(shown.prf[0])
+    : wordsIn(shown.code, 24, "recovery_code_unreadable").join(" ");
 }

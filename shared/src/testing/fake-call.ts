@@ -1,10 +1,23 @@
 import type { CallOptions, Vault } from "../contract/index.ts";
 
 /** Members of the vault's parts for sharing, as `received.open`. */
-type SharingMember = { [Part in "shares" | "people" | "received" | "requests"]: `${Part}.${keyof Vault[Part] & string}` }[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
+type SharingMember = {
+  [Part in "shares" | "people" | "received" | "requests"]: `${Part}.${keyof Vault[Part] & string}`;
+}[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
 
 /** Members that can be told to fail. */
-export type Failing = Exclude<{ [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never }[keyof Vault], "lock" | "signOut"> | SharingMember | `openers.${keyof Vault["openers"]}` | `deviceLinks.${keyof Vault["deviceLinks"]}` | `startAnew.${keyof Vault["startAnew"]}` | `imports.${keyof Vault["imports"]}`;
+export type Failing =
+  | Exclude<
+      {
+        [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never;
+      }[keyof Vault],
+      "lock" | "signOut"
+    >
+  | SharingMember
+  | `openers.${keyof Vault["openers"]}`
+  | `deviceLinks.${keyof Vault["deviceLinks"]}`
+  | `startAnew.${keyof Vault["startAnew"]}`
+  | `imports.${keyof Vault["imports"]}`;
 
 /** Begins a call of a member: notes it, and fails as it was told to. */
 export type Enter = (member: Failing | "lock" | "signOut", options?: CallOptions) => void;

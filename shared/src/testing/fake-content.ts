@@ -11,8 +11,14 @@ export interface FakeContent {
   readonly large?: boolean;
 }
 
-/** An opened content as a vault gives it: what is not held is gone once it was put away, or with the lock. */
-export function openedContent({ content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent, isLocked: () => boolean = () => false): OpenedContent & { readonly isAway: () => boolean } {
+/**
+ * An opened content as a vault gives it: what is not held is gone once it was put away, or with the
+ * lock.
+ */
+export function openedContent(
+  { content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent,
+  isLocked: () => boolean = () => false,
+): OpenedContent & { readonly isAway: () => boolean } {
   const bytes = Uint8Array.from(new TextEncoder().encode(content));
   let away = false;
   return {

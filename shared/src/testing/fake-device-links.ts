@@ -20,7 +20,11 @@ export interface FakeDeviceLinks {
 const offeredWords = "abandon ability able about above absent absorb abstract absurd abuse access accident".split(" ");
 
 /** Device links of the fake vault, in memory. */
-export function createFakeDeviceLinks({ asking }: FakeDeviceLinksSettings, account: FakeAccount, enter: Enter): FakeDeviceLinks {
+export function createFakeDeviceLinks(
+  { asking }: FakeDeviceLinksSettings,
+  account: FakeAccount,
+  enter: Enter,
+): FakeDeviceLinks {
   const waiting = new Set<() => void>();
   let offered = { secret: "", name: "" };
   let isAdmitted = false;
@@ -34,7 +38,8 @@ export function createFakeDeviceLinks({ asking }: FakeDeviceLinksSettings, accou
   /** What the device at hand does: the passkey becomes an opener, and opens everything. */
   const admit = ({ secret, name }: typeof offered): void => {
     const id = account.addOpener({ kind: "passkey", name, secret });
-    for (const secret of account.secrets.values()) if (!newestOf(secret).openers.includes(id)) account.seal(secret.secretId, (ids) => [...ids, id]);
+    for (const secret of account.secrets.values())
+      if (!newestOf(secret).openers.includes(id)) account.seal(secret.secretId, (ids) => [...ids, id]);
   };
   const admitted = (until: string, signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -71,7 +76,10 @@ export function createFakeDeviceLinks({ asking }: FakeDeviceLinksSettings, accou
       look: async (code, options) => {
         enter("deviceLinks.look", options);
         const { name } = requireAsking(code);
-        return Promise.resolve({ name, secrets: [...account.secrets.values()].filter(({ dropped }) => !dropped).length });
+        return Promise.resolve({
+          name,
+          secrets: [...account.secrets.values()].filter(({ dropped }) => !dropped).length,
+        });
       },
       admit: async (code, shown, options) => {
         enter("deviceLinks.admit", options);

@@ -18,9 +18,16 @@ export interface FakeHttp extends Http {
   readonly failWith: (code: ErrorCode | null) => void;
 }
 
-/** The service's side of the contract in memory: answers are checked by the caller's schema as real ones are. */
-export function createFakeHttp(answers: Readonly<Partial<Record<`${HttpMethod} /${string}`, FakeAnswer>>> = {}): FakeHttp {
-  const known = new Map<string, FakeAnswer>(Object.entries(answers).flatMap(([call, answer]) => (answer === undefined ? [] : [[call, answer] as const])));
+/**
+ * The service's side of the contract in memory: answers are checked by the caller's schema as real
+ * ones are.
+ */
+export function createFakeHttp(
+  answers: Readonly<Partial<Record<`${HttpMethod} /${string}`, FakeAnswer>>> = {},
+): FakeHttp {
+  const known = new Map<string, FakeAnswer>(
+    Object.entries(answers).flatMap(([call, answer]) => (answer === undefined ? [] : [[call, answer] as const])),
+  );
   const calls: FakeCall[] = [];
   let failure: ErrorCode | null = null;
 

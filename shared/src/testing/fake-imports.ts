@@ -12,14 +12,25 @@ export interface FakeImportsSettings {
 }
 
 /** Imports of the fake vault, in memory: items by their origin, and by what they hold. */
-export function createFakeImports({ importRead, ...settings }: FakeImportsSettings, account: FakeAccount, enter: Enter): VaultImports {
+export function createFakeImports(
+  { importRead, ...settings }: FakeImportsSettings,
+  account: FakeAccount,
+  enter: Enter,
+): VaultImports {
   const imported = new Map<string, { readonly secretId: string; readonly mark: string }>();
   let importStop = settings.importStop ?? null;
 
   async function compare(item: ImportItem): Promise<ImportStanding & { readonly mark: string }> {
-    const mark = JSON.stringify([item.title, item.tags, item.name, item.mime, item.holds ?? (await textOf(item.content))]);
+    const mark = JSON.stringify([
+      item.title,
+      item.tags,
+      item.name,
+      item.mime,
+      item.holds ?? (await textOf(item.content)),
+    ]);
     const known = imported.get(item.origin);
-    if (known === undefined || account.secrets.get(known.secretId)?.deletedAt !== null) return { standing: "new", mark };
+    if (known === undefined || account.secrets.get(known.secretId)?.deletedAt !== null)
+      return { standing: "new", mark };
     return { standing: known.mark === mark ? "same" : "changed", secretId: known.secretId, mark };
   }
 
@@ -27,7 +38,8 @@ export function createFakeImports({ importRead, ...settings }: FakeImportsSettin
     const content = { ...item, content: await textOf(item.content) };
     const { title, tags, origin } = item;
     const secretId = standing.standing === "new" ? account.addSecret(content) : standing.secretId;
-    if (standing.standing === "changed") account.addVersion(secretId, content, newestOf(account.require(secretId)).openers, { title, tags });
+    if (standing.standing === "changed")
+      account.addVersion(secretId, content, newestOf(account.require(secretId)).openers, { title, tags });
     imported.set(origin, { secretId, mark: standing.mark });
   }
 

@@ -1,7 +1,16 @@
 import { maxFileNameLength, maxOpeners } from "../api/index.ts";
 import type { AccountOpener, ShownImage, VaultOpeners } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { isText, newestOf, newestTime, refuseFields, secretOf, type FakeAccount, type KeptOpener, type KeptSecret } from "./fake-account.ts";
+import {
+  isText,
+  newestOf,
+  newestTime,
+  refuseFields,
+  secretOf,
+  type FakeAccount,
+  type KeptOpener,
+  type KeptSecret,
+} from "./fake-account.ts";
 import type { Enter } from "./fake-call.ts";
 import { textOf } from "./fake-picture-field.tsx";
 import { fakeWords } from "./fake-words.ts";
@@ -14,35 +23,58 @@ interface Ending {
 }
 
 /** Openers of the fake vault, in memory. */
-export function createFakeOpeners(account: FakeAccount, enter: Enter, { endShares, revokeRequests }: Ending): VaultOpeners {
+export function createFakeOpeners(
+  account: FakeAccount,
+  enter: Enter,
+  { endShares, revokeRequests }: Ending,
+): VaultOpeners {
   const { openers, show } = account;
   let codes = 0;
   /** With their contents, the newest first. */
   const openable = (): KeptSecret[] => [...account.secrets.values()].filter(({ dropped }) => !dropped).toReversed();
-  const openersOf = (secret: KeptSecret): string[] => openers.map(({ id }) => id).filter((id) => newestOf(secret).openers.includes(id));
-  const hasOther = (secret: KeptSecret, ids: readonly string[]): boolean => openersOf(secret).some((id) => !ids.includes(id));
+  const openersOf = (secret: KeptSecret): string[] =>
+    openers.map(({ id }) => id).filter((id) => newestOf(secret).openers.includes(id));
+  const hasOther = (secret: KeptSecret, ids: readonly string[]): boolean =>
+    openersOf(secret).some((id) => !ids.includes(id));
 
   function present({ id, kind, name, createdAt, served }: KeptOpener): AccountOpener {
     const opens = openable().filter((secret) => openersOf(secret).includes(id));
-    const rehearsedAt = openable().flatMap(({ rehearsed }) => rehearsed.get(id) ?? []).toSorted().pop() ?? null;
-    return { id, kind, name, createdAt, rehearsedAt, opens: opens.length, onlyWayTo: opens.filter((secret) => !hasOther(secret, [id])).map(({ secretId }) => secretId), served };
+    const rehearsedAt =
+      openable()
+        .flatMap(({ rehearsed }) => rehearsed.get(id) ?? [])
+        .toSorted()
+        .pop() ?? null;
+    return {
+      id,
+      kind,
+      name,
+      createdAt,
+      rehearsedAt,
+      opens: opens.length,
+      onlyWayTo: opens.filter((secret) => !hasOther(secret, [id])).map(({ secretId }) => secretId),
+      served,
+    };
   }
 
   /** @throws PortalError `last_opener`. */
   function refuseLast(going: readonly string[], losing: readonly string[]): void {
     if (!openers.some(({ id, kind }) => kind === "image" && !going.includes(id))) throw new PortalError("last_opener");
     const lost = openable().filter((secret) => openersOf(secret).length > 0 && !hasOther(secret, going));
-    if (lost.some(({ secretId }) => !losing.includes(secretId))) throw new PortalError("last_opener", { details: { secrets: lost.length } });
+    if (lost.some(({ secretId }) => !losing.includes(secretId)))
+      throw new PortalError("last_opener", { details: { secrets: lost.length } });
   }
 
   function takeOut(going: readonly string[]): void {
     for (const secret of openable()) {
-      if (hasOther(secret, going) && openersOf(secret).some((id) => going.includes(id))) account.seal(secret.secretId, (ids) => ids.filter((id) => !going.includes(id)));
+      if (hasOther(secret, going) && openersOf(secret).some((id) => going.includes(id)))
+        account.seal(secret.secretId, (ids) => ids.filter((id) => !going.includes(id)));
     }
     for (const id of going) account.removeOpener(id);
   }
 
-  async function nextPicture(shown: ShownImage): Promise<{ readonly secret: string; readonly passphrase: string | null }> {
+  async function nextPicture(
+    shown: ShownImage,
+  ): Promise<{ readonly secret: string; readonly passphrase: string | null }> {
     const { picture, passphrase } = account.resolvePicture(shown);
     return { secret: await textOf(picture), passphrase };
   }
@@ -54,7 +86,13 @@ export function createFakeOpeners(account: FakeAccount, enter: Enter, { endShare
       account.requireUnlocked();
       return Promise.resolve({
         openers: openers.map(present),
-        secrets: openable().map((secret) => ({ secretId: secret.secretId, title: secret.title, openers: openersOf(secret), missing: openers.map(({ id }) => id).filter((id) => !openersOf(secret).includes(id)), rehearsedAt: newestTime(secret) })),
+        secrets: openable().map((secret) => ({
+          secretId: secret.secretId,
+          title: secret.title,
+          openers: openersOf(secret),
+          missing: openers.map(({ id }) => id).filter((id) => !openersOf(secret).includes(id)),
+          rehearsedAt: newestTime(secret),
+        })),
       });
     },
     newRecoveryCode: () => {
@@ -98,9 +136,11 @@ export function createFakeOpeners(account: FakeAccount, enter: Enter, { endShare
       const removed = openers.map(({ id }) => id).filter((id) => !stay.includes(id));
       refuseLast(removed, options?.losing ?? []);
       const secrets = openable();
-      for (let done = 0; done <= secrets.length; done++) options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
+      for (let done = 0; done <= secrets.length; done++)
+        options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
       takeOut(removed);
-      for (const { secretId, kits, rev } of openable()) account.change(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
+      for (const { secretId, kits, rev } of openable())
+        account.change(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
       return { removed, revoked: revokeRequests() };
     },
     changeImage: async (shown, { shown: next, name }, options) => {
@@ -109,12 +149,15 @@ export function createFakeOpeners(account: FakeAccount, enter: Enter, { endShare
       const { secret, passphrase } = await nextPicture(next);
       refuseFields({ name: !isText(name, maxFileNameLength) });
       const before = await show(shown);
-      if (openers.some((one) => one.kind === "image" && one.secret === secret && one.id !== before.id)) throw new PortalError("picture_resembles_another");
+      if (openers.some((one) => one.kind === "image" && one.secret === secret && one.id !== before.id))
+        throw new PortalError("picture_resembles_another");
       const secrets = openable().filter((one) => openersOf(one).includes(before.id));
-      for (let done = 0; done <= secrets.length; done++) options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
+      for (let done = 0; done <= secrets.length; done++)
+        options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
       const openerId = account.addOpener({ kind: "image", name, secret, passphrase });
       account.removeOpener(before.id);
-      for (const { secretId } of secrets) account.seal(secretId, (ids) => ids.map((id) => (id === before.id ? openerId : id)), "all");
+      for (const { secretId } of secrets)
+        account.seal(secretId, (ids) => ids.map((id) => (id === before.id ? openerId : id)), "all");
       const small = secrets.filter((one) => !newestOf(one).large).map(({ secretId }) => secretId);
       endShares((share) => small.includes(share.secretId));
       return { openerId };
@@ -123,9 +166,15 @@ export function createFakeOpeners(account: FakeAccount, enter: Enter, { endShare
 }
 
 /** Seals what this opener opens to all openers. */
-export function coverAll(account: FakeAccount, openerId: string, options: Parameters<VaultOpeners["cover"]>[1]): { readonly covered: number; readonly left: readonly string[] } {
+export function coverAll(
+  account: FakeAccount,
+  openerId: string,
+  options: Parameters<VaultOpeners["cover"]>[1],
+): { readonly covered: number; readonly left: readonly string[] } {
   const all = account.openers.map(({ id }) => id);
-  const open = [...account.secrets.values()].filter((secret) => !secret.dropped && all.some((id) => !newestOf(secret).openers.includes(id)));
+  const open = [...account.secrets.values()].filter(
+    (secret) => !secret.dropped && all.some((id) => !newestOf(secret).openers.includes(id)),
+  );
   const left: string[] = [];
   for (const [done, secret] of open.entries()) {
     options?.onProgress?.({ phase: "sealing", done, total: open.length });

@@ -9,7 +9,10 @@ export interface PictureShown {
 }
 
 /** What a handle stands for. */
-export type WhatIsShown = PictureShown | { readonly kind: "recovery_code"; readonly code: string } | { readonly kind: "passkey"; readonly prf: Uint8Array };
+export type WhatIsShown =
+  | PictureShown
+  | { readonly kind: "recovery_code"; readonly code: string }
+  | { readonly kind: "passkey"; readonly prf: Uint8Array };
 
 /** No plain object: libraries for forms copy those, and a copy stands for nothing. */
 class Handle implements ShownImage {
@@ -34,7 +37,10 @@ function show(what: WhatIsShown): ShownImage {
   return handle;
 }
 
-/** What the fake field, or {@link shownImage}, made a handle for. @throws PortalError `picture_needed`. */
+/**
+ * What the fake field, or {@link shownImage}, made a handle for. @throws PortalError
+ * `picture_needed`.
+ */
 export function whatIsShown(shown: ShownImage): WhatIsShown {
   const found = kept.get(shown);
   if (found === undefined) throw new PortalError("picture_needed");
@@ -73,7 +79,8 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
         type="password"
         value={shown?.passphrase ?? ""}
         onChange={({ currentTarget }) => {
-          if (shown !== undefined) onChange(shownImage(shown.picture, currentTarget.value === "" ? null : currentTarget.value));
+          if (shown !== undefined)
+            onChange(shownImage(shown.picture, currentTarget.value === "" ? null : currentTarget.value));
         }}
       />
       {error !== null && <p role="alert">{error}</p>}

@@ -1,4 +1,14 @@
-import type { ConfirmRequest, Language, LockReason, Notice, Portal, Report, ThemeName, Vault, Visitor } from "../contract/index.ts";
+import type {
+  ConfirmRequest,
+  Language,
+  LockReason,
+  Notice,
+  Portal,
+  Report,
+  ThemeName,
+  Vault,
+  Visitor,
+} from "../contract/index.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeVisitor } from "./fake-sharing.ts";
 import { createFakeVault } from "./fake-vault.tsx";
@@ -33,7 +43,14 @@ export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visi
 /** A portal without host, provider and service. */
 export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
   const { vault, visitor, http, answer = true, ...overrides } = settings;
-  const record: PortalRecord = { paths: [], notices: [], confirms: [], reports: [], chosen: [], lockListeners: new Set() };
+  const record: PortalRecord = {
+    paths: [],
+    notices: [],
+    confirms: [],
+    reports: [],
+    chosen: [],
+    lockListeners: new Set(),
+  };
   const portal: Portal = Object.freeze({
     http: http ?? createFakeHttp(),
     vault: Promise.resolve(vault ?? createFakeVault()),

@@ -1,5 +1,13 @@
 import { maxFileNameLength, maxOpenRequests, maxRequestTitleLength, requestDays, RequestId } from "../api/index.ts";
-import type { AskedRow, CallOptions, OfferedRequest, OpenedAnswer, ProvidedSecret, VaultRequests, Visitor } from "../contract/index.ts";
+import type {
+  AskedRow,
+  CallOptions,
+  OfferedRequest,
+  OpenedAnswer,
+  ProvidedSecret,
+  VaultRequests,
+  Visitor,
+} from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import { isText, refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
 import type { Enter } from "./fake-call.ts";
@@ -36,8 +44,14 @@ export interface FakeRequests {
   readonly forget: () => void;
 }
 
-/** Requests of the fake vault, in memory; `answerElsewhere` stands for somebody who has the link. */
-export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account: FakeAccount, enter: Enter): FakeRequests {
+/**
+ * Requests of the fake vault, in memory; `answerElsewhere` stands for somebody who has the link.
+ */
+export function createFakeRequests(
+  { asked = [] }: FakeRequestsSettings,
+  account: FakeAccount,
+  enter: Enter,
+): FakeRequests {
   /** Oldest first. */
   const kept = new Map<string, KeptRequest>();
   const nextId = () => `request${String(kept.size + 1).padStart(14, "0")}A`; // 16 bytes in base64url
@@ -46,7 +60,17 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
     const came = answer === undefined ? null : at;
     const size = answer === undefined ? null : answer.content.length + 2048;
     kept.set(requestId, {
-      row: { state: answer === undefined ? "awaiting" : "provided", createdAt: at, expiresAt: inAWeek(), collectedAt: null, doubt: null, ...given, requestId, providedAt: came, size },
+      row: {
+        state: answer === undefined ? "awaiting" : "provided",
+        createdAt: at,
+        expiresAt: inAWeek(),
+        collectedAt: null,
+        doubt: null,
+        ...given,
+        requestId,
+        providedAt: came,
+        size,
+      },
       answer: answer ?? null,
     });
   }
@@ -66,22 +90,46 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
   };
   const linkOf = (requestId: string) => `https://portal.example/request/${requestId}#s=key`;
   const isOpen = ({ row }: KeptRequest) => row.state === "awaiting";
-  const isTooLong = (expiresAt: string) => !(Date.parse(expiresAt) > Date.now() && Date.parse(expiresAt) <= Date.now() + requestDays.most * 86_400_000);
+  const isTooLong = (expiresAt: string) =>
+    !(Date.parse(expiresAt) > Date.now() && Date.parse(expiresAt) <= Date.now() + requestDays.most * 86_400_000);
   const requests: VaultRequests = {
     create: async ({ title, askedBy, expiresAt, maxSize }, opener, options) => {
       enter("requests.create", options);
-      refuseFields({ title: !isText(title, maxRequestTitleLength), askedBy: !isText(askedBy, maxRequestTitleLength), expiresAt: isTooLong(expiresAt), maxSize: !(maxSize >= 1) });
+      refuseFields({
+        title: !isText(title, maxRequestTitleLength),
+        askedBy: !isText(askedBy, maxRequestTitleLength),
+        expiresAt: isTooLong(expiresAt),
+        maxSize: !(maxSize >= 1),
+      });
       await account.requireShown(opener);
       if ([...kept.values()].filter(isOpen).length >= maxOpenRequests) throw new PortalError("limit_reached");
       const requestId = nextId();
-      kept.set(requestId, { row: { requestId, title, state: "awaiting", createdAt: new Date().toISOString(), expiresAt, providedAt: null, collectedAt: null, size: null, doubt: null }, answer: null });
+      kept.set(requestId, {
+        row: {
+          requestId,
+          title,
+          state: "awaiting",
+          createdAt: new Date().toISOString(),
+          expiresAt,
+          providedAt: null,
+          collectedAt: null,
+          size: null,
+          doubt: null,
+        },
+        answer: null,
+      });
       return { requestId, link: linkOf(requestId) };
     },
     list: async (options) => {
       enter("requests.list", options);
       if (account.getState().status !== "empty") account.requireUnlocked();
       const rows = [...kept.values()].map(({ row }) => row).toReversed();
-      return Promise.resolve(rows.filter(({ state, doubt }) => options?.ended === true || doubt !== null || (state !== "expired" && state !== "revoked")));
+      return Promise.resolve(
+        rows.filter(
+          ({ state, doubt }) =>
+            options?.ended === true || doubt !== null || (state !== "expired" && state !== "revoked"),
+        ),
+      );
     },
     showLink: async (requestId, opener, options) => {
       enter("requests.showLink", options);
@@ -95,7 +143,13 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
       const { answer } = requireLive(requestId);
       if (answer == null) throw new PortalError("not_found");
       const locks = account.locks();
-      return { ...openedContent(answer, () => account.locks() > locks), requestId, note: answer.note ?? "", words: receipt, createdAt: at } satisfies OpenedAnswer;
+      return {
+        ...openedContent(answer, () => account.locks() > locks),
+        requestId,
+        note: answer.note ?? "",
+        words: receipt,
+        createdAt: at,
+      } satisfies OpenedAnswer;
     },
     collect: async (requestId, options) => {
       enter("requests.collect", options);
@@ -108,7 +162,8 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
       const request = kept.get(requestId);
       if (request === undefined && !RequestId.safeParse(requestId).success) throw new PortalError("not_found");
       account.requireUnlocked();
-      const isEnded = request !== undefined && (request.row.state === "collected" || Date.parse(request.row.expiresAt) <= Date.now());
+      const isEnded =
+        request !== undefined && (request.row.state === "collected" || Date.parse(request.row.expiresAt) <= Date.now());
       if (isEnded || request?.row.doubt === "unknown") kept.delete(requestId);
       else if (request !== undefined) change(requestId, { state: "revoked", doubt: null });
       return Promise.resolve();
@@ -117,7 +172,11 @@ export function createFakeRequests({ asked = [] }: FakeRequestsSettings, account
   return {
     requests,
     answerElsewhere: (requestId, answer = { content: "number 7" }) => {
-      change(requestId, { state: "provided", providedAt: new Date().toISOString(), size: answer.content.length + 2048 }, answer);
+      change(
+        requestId,
+        { state: "provided", providedAt: new Date().toISOString(), size: answer.content.length + 2048 },
+        answer,
+      );
     },
     revokeWaiting: () => {
       const waiting = [...kept.values()].filter(isOpen).map(({ row }) => row);
@@ -139,7 +198,10 @@ export interface FakeAnswering extends Pick<Visitor, "lookAtRequest" | "answer">
   readonly endRequest: () => void;
 }
 
-/** The request that a link leads to, for {@link FakeVisitorSettings.requests}; the first answer closes it. */
+/**
+ * The request that a link leads to, for {@link FakeVisitorSettings.requests}; the first answer
+ * closes it.
+ */
 export function createFakeAnswering(offered: Partial<OfferedRequest> = {}): FakeAnswering {
   const sent: FakeAnswering["sent"][number][] = [];
   const failures = new Map<string, ErrorCode>();
@@ -162,11 +224,21 @@ export function createFakeAnswering(offered: Partial<OfferedRequest> = {}): Fake
     },
     lookAtRequest: async (requestId, options) => {
       enter("lookAtRequest", requestId, options);
-      const offer: OfferedRequest = { title: "The deed", note: "", askedBy: "Alba", expiresAt: inAWeek(), maxSize, state: "awaiting", begun: null, ...offered };
+      const offer: OfferedRequest = {
+        title: "The deed",
+        note: "",
+        askedBy: "Alba",
+        expiresAt: inAWeek(),
+        maxSize,
+        state: "awaiting",
+        begun: null,
+        ...offered,
+      };
       return Promise.resolve(sent.length > 0 ? { ...offer, state: "provided" } : offer);
     },
     answer: async (requestId, { content, ...rest }, options) => {
-      if (options?.anew === true && failures.get("answer") === "file_changed") failures.delete("answer"); // what was begun is given up
+      // what was begun is given up
+      if (options?.anew === true && failures.get("answer") === "file_changed") failures.delete("answer");
       enter("answer", requestId, options);
       refuseFields({ name: !isText(rest.name, maxFileNameLength) });
       if (sent.length > 0) throw new PortalError("request_closed");

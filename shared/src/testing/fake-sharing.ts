@@ -57,7 +57,6 @@ export interface FakeSharingSettings {
   readonly received?: readonly FakeReceived[];
 }
 
-
 export interface FakeSharing {
   readonly members: { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived };
   /** Marks live shares as over. */
@@ -71,7 +70,9 @@ const inAWeek = () => new Date(Date.now() + week).toISOString();
 
 /** Eight words, as a name says them. */
 function wordsFor(name: string, former = false): readonly string[] {
-  return ["north", "cactus", "river", "orbit", "velvet", "lemon", "anchor", former ? "before" : "today"].map((word, index) => (index === 0 ? `${word}-${name}` : word));
+  return ["north", "cactus", "river", "orbit", "velvet", "lemon", "anchor", former ? "before" : "today"].map(
+    (word, index) => (index === 0 ? `${word}-${name}` : word),
+  );
 }
 
 interface KeptPerson {
@@ -98,7 +99,11 @@ function isNoLimit(views: number | null | undefined): boolean {
 }
 
 /** Shares, people and received of the fake vault, in memory. */
-export function createFakeSharing({ people = [], received = [], shares = [] }: FakeSharingSettings, account: FakeAccount, enter: Enter): FakeSharing {
+export function createFakeSharing(
+  { people = [], received = [], shares = [] }: FakeSharingSettings,
+  account: FakeAccount,
+  enter: Enter,
+): FakeSharing {
   const directory = new Map<string, KeptPerson>();
   const own = new Map<string, SecretShare>();
   let made = 0;
@@ -107,14 +112,40 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     const known = [...directory.values()].find((each) => each.userName === userName);
     if (known !== undefined) return known;
     const userId = `01890a5d-ac96-7000-8000-${(directory.size + 1).toString(16).padStart(12, "b")}`;
-    const person = { userId, userName, standing, blocked, formerName, keys: formerName ?? userName, pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z" };
+    const person = {
+      userId,
+      userName,
+      standing,
+      blocked,
+      formerName,
+      keys: formerName ?? userName,
+      pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z",
+    };
     directory.set(userId, person);
     return person;
   };
   for (const person of people) add(person);
   for (const share of shares) {
-    const usual = { version: 1, audience: "public", createdAt: "2026-11-20T10:00:00.000Z", expiresAt: inAWeek(), revokedAt: null, person: null, password: false, picture: false } as const;
-    own.set(share.shareId, { ...usual, views: 0, maxViews: null, lastOpenedAt: null, state: "live", outdated: false, doubt: null, ...share });
+    const usual = {
+      version: 1,
+      audience: "public",
+      createdAt: "2026-11-20T10:00:00.000Z",
+      expiresAt: inAWeek(),
+      revokedAt: null,
+      person: null,
+      password: false,
+      picture: false,
+    } as const;
+    own.set(share.shareId, {
+      ...usual,
+      views: 0,
+      maxViews: null,
+      lastOpenedAt: null,
+      state: "live",
+      outdated: false,
+      doubt: null,
+      ...share,
+    });
   }
   const inbox = new Map(
     received.map((each) => {
@@ -147,13 +178,21 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
   });
   const refuseOthersThan = ({ userId, words }: PersonKeys) => {
     const found = described(personOf(userId));
-    if (found.words.join(" ") !== words.join(" ")) throw new PortalError("person_changed", { details: detailsOf({ ...found, formerWords: words }) });
+    if (found.words.join(" ") !== words.join(" "))
+      throw new PortalError("person_changed", { details: detailsOf({ ...found, formerWords: words }) });
   };
   /** As the book has it, which does not know what the directory says by now. */
   const pinned = (person: KeptPerson): FoundPerson => {
     const { standing, words, formerWords, formerName, ...found } = described(person);
     if (standing !== "changed") return described(person);
-    return { ...found, userName: formerName ?? found.userName, words: formerWords ?? words, standing: "known", formerWords: null, formerName: null };
+    return {
+      ...found,
+      userName: formerName ?? found.userName,
+      words: formerWords ?? words,
+      standing: "known",
+      formerWords: null,
+      formerName: null,
+    };
   };
   const change = (userId: string, next: Partial<KeptPerson>) => {
     directory.set(userId, { ...personOf(userId), ...next });
@@ -162,7 +201,11 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     const { standing } = personOf(userId);
     if (standing === "known" || standing === "compared") return;
     const newest = [...directory.values()].map(({ pinnedAt }) => Date.parse(pinnedAt ?? "1970-01-01"));
-    change(userId, { standing: "known", formerName: undefined, pinnedAt: new Date(Math.max(Date.now(), ...newest.map((at) => at + 1))).toISOString() });
+    change(userId, {
+      standing: "known",
+      formerName: undefined,
+      pinnedAt: new Date(Math.max(Date.now(), ...newest.map((at) => at + 1))).toISOString(),
+    });
   };
   const requireShare = (shareId: string): SecretShare => {
     const share = own.get(shareId);
@@ -171,30 +214,53 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
   };
   const requireLive = (shareId: string): SecretShare => {
     const share = requireShare(shareId);
-    if (share.revokedAt !== null || Date.parse(share.expiresAt) <= Date.now()) throw new PortalError("share_unavailable");
+    if (share.revokedAt !== null || Date.parse(share.expiresAt) <= Date.now())
+      throw new PortalError("share_unavailable");
     return share;
   };
   const end: FakeSharing["end"] = (ends) => {
-    for (const share of own.values()) if (share.revokedAt === null && ends(share)) own.set(share.shareId, { ...share, state: "revoked", revokedAt: now() });
+    for (const share of own.values())
+      if (share.revokedAt === null && ends(share))
+        own.set(share.shareId, { ...share, state: "revoked", revokedAt: now() });
   };
-  const receivedOf = ({ shareId, userId, ...share }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
+  const receivedOf = ({
+    shareId,
+    userId,
+    ...share
+  }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
     const { userName, standing, blocked, formerName } = personOf(userId);
-    const { audience = "person", createdAt = "2026-11-20T10:00:00.000Z", expiresAt = inAWeek(), openedAt = null, viewsLeft = null, available = true } = share;
+    const {
+      audience = "person",
+      createdAt = "2026-11-20T10:00:00.000Z",
+      expiresAt = inAWeek(),
+      openedAt = null,
+      viewsLeft = null,
+      available = true,
+    } = share;
     const known = standing === "changed" && formerName === undefined ? "known" : standing; // the list asks no directory
-    const from = isUnlocked() ? { userName: formerName ?? userName, standing: known, blocked } : { userName, standing: "unknown" as const, blocked: false };
+    const from = isUnlocked()
+      ? { userName: formerName ?? userName, standing: known, blocked }
+      : { userName, standing: "unknown" as const, blocked: false };
     return { shareId, from: { userId, ...from }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
   };
-  const linkOf = ({ shareId, audience }: SecretShare) => `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
+  const linkOf = ({ shareId, audience }: SecretShare) =>
+    `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
   const versionOf = (secretId: string): number => account.require(secretId).versions.length;
   /** @throws PortalError as far as it can be told before a secret is opened. */
   const checkRequest = ({ to, expiresAt, maxViews, password, picture }: ShareRequest) => {
     const isPerson = to.audience === "person";
-    refuseFields({ expires_at: isTooLong(expiresAt), max_views: isNoLimit(maxViews), password: isPerson && password !== null, picture: isPerson && picture !== null });
+    refuseFields({
+      expires_at: isTooLong(expiresAt),
+      max_views: isNoLimit(maxViews),
+      password: isPerson && password !== null,
+      picture: isPerson && picture !== null,
+    });
   };
   const refuseOpener = async (picture: ShareRequest["picture"]) => {
     if (picture === null) return;
     const text = await textOf(account.resolvePicture(picture).picture);
-    if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text)) throw new PortalError("picture_is_opener");
+    if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text))
+      throw new PortalError("picture_is_opener");
   };
   const pinRecipient = (to: ShareRequest["to"]): SecretShare["person"] => {
     if (to.audience !== "person") return null;
@@ -219,23 +285,52 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       const person = pinRecipient(to);
       const shareId = nextId();
       const share: SecretShare = {
-        shareId, secretId, version: versionOf(secretId), audience: to.audience, createdAt: now(), expiresAt, revokedAt: null, person,
-        password: password !== null && password !== "", picture: picture !== null, views: 0, maxViews, lastOpenedAt: null, state: "live", outdated: false, doubt: null,
+        shareId,
+        secretId,
+        version: versionOf(secretId),
+        audience: to.audience,
+        createdAt: now(),
+        expiresAt,
+        revokedAt: null,
+        person,
+        password: password !== null && password !== "",
+        picture: picture !== null,
+        views: 0,
+        maxViews,
+        lastOpenedAt: null,
+        state: "live",
+        outdated: false,
+        doubt: null,
       };
       own.set(shareId, share);
       return { shareId, link: person === null ? linkOf(share) : null };
     },
     all: async () => {
       enter("shares.all");
-      const marks = [...own.values()].map(({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }) => ({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }));
+      const marks = [...own.values()].map(
+        ({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }) => ({
+          shareId,
+          secretId,
+          version,
+          audience,
+          createdAt,
+          expiresAt,
+          revokedAt,
+        }),
+      );
       return Promise.resolve(isUnlocked() ? marks.toReversed() : []);
     },
     ofSecret: async (secretId, options) => {
       enter("shares.ofSecret", options);
       account.requireUnlocked();
       const version = versionOf(secretId);
-      const listed = [...own.values()].filter((share) => share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true));
-      return Promise.resolve(listed.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed());
+      const listed = [...own.values()].filter(
+        (share) =>
+          share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true),
+      );
+      return Promise.resolve(
+        listed.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed(),
+      );
     },
     showLink: async (shareId, opener, options) => {
       enter("shares.showLink", options);
@@ -244,7 +339,10 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     },
     change: async (shareId, next, options) => {
       enter("shares.change", options);
-      refuseFields({ expires_at: next.expiresAt !== undefined && isTooLong(next.expiresAt), max_views: isNoLimit(next.maxViews) });
+      refuseFields({
+        expires_at: next.expiresAt !== undefined && isTooLong(next.expiresAt),
+        max_views: isNoLimit(next.maxViews),
+      });
       account.requireUnlocked();
       own.set(shareId, { ...requireLive(shareId), ...next });
       return Promise.resolve();
@@ -261,7 +359,8 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       const share = own.get(shareId);
       if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("not_found");
       if (share?.doubt === "unknown") own.delete(shareId); // no mark of it stands anywhere
-      else if (share !== undefined && isUnlocked()) own.set(shareId, { ...share, state: "revoked", revokedAt: share.revokedAt ?? now(), doubt: null });
+      else if (share !== undefined && isUnlocked())
+        own.set(shareId, { ...share, state: "revoked", revokedAt: share.revokedAt ?? now(), doubt: null });
       account.requireUnlocked();
       return Promise.resolve();
     },
@@ -277,8 +376,12 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     },
     list: async () => {
       enter("people.list");
-      const known = [...directory.values()].flatMap((person) => (person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }]));
-      return Promise.resolve(isUnlocked() ? known.toSorted((left, right) => (left.pinnedAt < right.pinnedAt ? 1 : -1)) : []);
+      const known = [...directory.values()].flatMap((person) =>
+        person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }],
+      );
+      return Promise.resolve(
+        isUnlocked() ? known.toSorted((left, right) => (left.pinnedAt < right.pinnedAt ? 1 : -1)) : [],
+      );
     },
     pin: async (person, options) => {
       enter("people.pin", options);
@@ -316,7 +419,9 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
   const vaultReceived: VaultReceived = {
     list: async (options) => {
       enter("received.list", options);
-      return Promise.resolve([...inbox.values()].map(receivedOf).filter(({ available }) => available || options?.ended === true));
+      return Promise.resolve(
+        [...inbox.values()].map(receivedOf).filter(({ available }) => available || options?.ended === true),
+      );
     },
     open: async (shareId, opener, options) => {
       enter("received.open", options);
@@ -327,14 +432,26 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
       const { viewsLeft } = receivedOf(share);
       const person = described(personOf(share.userId));
       const details = detailsOf(person);
-      if (person.blocked) throw new PortalError("person_blocked", { details: detailsOf({ ...pinned(personOf(share.userId)), formerWords: null, formerName: null }) });
+      if (person.blocked)
+        throw new PortalError("person_blocked", {
+          details: detailsOf({ ...pinned(personOf(share.userId)), formerWords: null, formerName: null }),
+        });
       if (person.standing === "changed") throw new PortalError("person_changed", { details });
-      if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" ")) throw new PortalError("person_unknown", { details });
+      if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" "))
+        throw new PortalError("person_unknown", { details });
       if (person.standing === "unknown") pin(share.userId);
-      inbox.set(shareId, { ...share, openedAt: now(), ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }) });
+      inbox.set(shareId, {
+        ...share,
+        openedAt: now(),
+        ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }),
+      });
       const standing = person.standing === "compared" ? "compared" : "known";
       const locks = account.locks();
-      return openedShareOf(share, { shareId, sender: { userId: person.userId, userName: person.userName, standing, words: person.words } }, () => account.locks() > locks);
+      return openedShareOf(
+        share,
+        { shareId, sender: { userId: person.userId, userName: person.userName, standing, words: person.words } },
+        () => account.locks() > locks,
+      );
     },
   };
 
@@ -343,7 +460,8 @@ export function createFakeSharing({ people = [], received = [], shares = [] }: F
     end,
     forget: () => {
       own.clear();
-      for (const { userId } of directory.values()) change(userId, { standing: "unknown", pinnedAt: null, blocked: false, formerName: undefined });
+      for (const { userId } of directory.values())
+        change(userId, { standing: "unknown", pinnedAt: null, blocked: false, formerName: undefined });
     },
   };
 }
@@ -405,8 +523,21 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
       available = false;
     },
     lookAtShare: async (shareId, options) => {
-      const { audience = "public", from = "bruno", password, picture, expiresAt = inAWeek() } = enter("lookAtShare", shareId, options);
-      return Promise.resolve({ audience, from: { userName: from }, password: password !== undefined, picture: picture !== undefined, expiresAt, viewsLeft });
+      const {
+        audience = "public",
+        from = "bruno",
+        password,
+        picture,
+        expiresAt = inAWeek(),
+      } = enter("lookAtShare", shareId, options);
+      return Promise.resolve({
+        audience,
+        from: { userName: from },
+        password: password !== undefined,
+        picture: picture !== undefined,
+        expiresAt,
+        viewsLeft,
+      });
     },
     openShare: async (shareId, { password, picture }, options) => {
       const shown = picture === null ? null : whatIsShown(picture);
@@ -418,9 +549,18 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
         if ((await textOf(shown.picture)) !== asked.picture) throw new PortalError("not_this_picture");
       }
       options?.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-      if (asked.password !== undefined && password !== asked.password) throw new PortalError("wrong_password", { details: { tries_left: --triesLeft } });
+      if (asked.password !== undefined && password !== asked.password)
+        throw new PortalError("wrong_password", { details: { tries_left: --triesLeft } });
       if (viewsLeft !== null) viewsLeft--;
-      return openedShareOf(asked, { shareId, sender: { userId: "01890a5d-ac96-7000-8000-0000000000b0", userName: asked.from ?? "bruno", standing: "says", words: [] } });
+      return openedShareOf(asked, {
+        shareId,
+        sender: {
+          userId: "01890a5d-ac96-7000-8000-0000000000b0",
+          userName: asked.from ?? "bruno",
+          standing: "says",
+          words: [],
+        },
+      });
     },
     lookAtRequest: async (requestId, options) => {
       if (isClosed) throw new PortalError("link_incomplete");
@@ -441,6 +581,10 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
   });
 }
 
-function openedShareOf(share: FakeContent & { readonly title: string }, given: { readonly shareId: string; readonly sender: Sender }, isLocked?: () => boolean): OpenedShare {
+function openedShareOf(
+  share: FakeContent & { readonly title: string },
+  given: { readonly shareId: string; readonly sender: Sender },
+  isLocked?: () => boolean,
+): OpenedShare {
   return { ...openedContent(share, isLocked), ...given, title: share.title };
 }

@@ -10,10 +10,20 @@ export interface FakeStartAnewSettings {
 }
 
 const none: StartAnewStatus = { state: "none", askedAt: null, readyAt: null, endedAt: null, keptUntil: null };
-const [askedAt, readyAt, endedAt, keptUntil] = ["2026-11-10T09:00:00.000Z", "2026-11-17T09:00:00.000Z", "2026-11-18T09:00:00.000Z", "2026-12-18T09:00:00.000Z"];
+const [askedAt, readyAt, endedAt, keptUntil] = [
+  "2026-11-10T09:00:00.000Z",
+  "2026-11-17T09:00:00.000Z",
+  "2026-11-18T09:00:00.000Z",
+  "2026-12-18T09:00:00.000Z",
+];
 
 /** Starting anew of the fake vault, in memory. @param forget what else of before goes */
-export function createFakeStartAnew({ startAnew = "none" }: FakeStartAnewSettings, account: FakeAccount, enter: Enter, forget: () => void): VaultStartAnew {
+export function createFakeStartAnew(
+  { startAnew = "none" }: FakeStartAnewSettings,
+  account: FakeAccount,
+  enter: Enter,
+  forget: () => void,
+): VaultStartAnew {
   let status = at(startAnew);
   return Object.freeze<VaultStartAnew>({
     status: async (options) => {
@@ -49,5 +59,11 @@ function isOpen({ state }: StartAnewStatus): boolean {
 
 function at(state: StartAnewStatus["state"]): StartAnewStatus {
   if (state === "none") return none;
-  return { state, askedAt, readyAt, endedAt: state === "waiting" || state === "ready" ? null : endedAt, keptUntil: state === "begun" ? keptUntil : null };
+  return {
+    state,
+    askedAt,
+    readyAt,
+    endedAt: state === "waiting" || state === "ready" ? null : endedAt,
+    keptUntil: state === "begun" ? keptUntil : null,
+  };
 }

@@ -5,7 +5,9 @@ import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.
 import type { Enter } from "./fake-call.ts";
 import { textOf } from "./fake-picture-field.tsx";
 
-/** An upload that an earlier page left. Resumed with a file of the text `content`, it is published. */
+/**
+ * An upload that an earlier page left. Resumed with a file of the text `content`, it is published.
+ */
 export interface FakeUpload {
   readonly title: string;
   readonly content: string;
@@ -22,8 +24,15 @@ export interface FakeUploadsSettings {
 }
 
 export interface FakeUploads extends Pick<Vault, "uploads" | "resumeUpload" | "restartUpload" | "discardUpload"> {
-  /** Pictures that {@link Vault.resumeUpload} was given to protect with, in order, whether it failed or not. */
-  readonly resumedWith: readonly { readonly name: string; readonly picture: string; readonly passphrase: string | null }[];
+  /**
+   * Pictures that {@link Vault.resumeUpload} was given to protect with, in order, whether it failed
+   * or not.
+   */
+  readonly resumedWith: readonly {
+    readonly name: string;
+    readonly picture: string;
+    readonly passphrase: string | null;
+  }[];
 }
 
 interface KeptUpload extends WaitingUpload {
@@ -31,12 +40,37 @@ interface KeptUpload extends WaitingUpload {
 }
 
 /** Uploads of the fake vault, in memory: they are sent at once, and wait for unlocking. */
-export function createFakeUploads({ uploads: left = [] }: FakeUploadsSettings, account: FakeAccount, enter: Enter): FakeUploads {
+export function createFakeUploads(
+  { uploads: left = [] }: FakeUploadsSettings,
+  account: FakeAccount,
+  enter: Enter,
+): FakeUploads {
   const uploads = new Map<string, KeptUpload>();
   const resumedWith: FakeUploads["resumedWith"][number][] = [];
-  for (const { title, content, name = "film.mp4", sent = 0, state = "waiting", expiresAt = new Date(Date.now() + uploadHours * 3_600_000).toISOString(), needsFile = true } of left) {
+  for (const {
+    title,
+    content,
+    name = "film.mp4",
+    sent = 0,
+    state = "waiting",
+    expiresAt = new Date(Date.now() + uploadHours * 3_600_000).toISOString(),
+    needsFile = true,
+  } of left) {
     const uploadId = account.nextId();
-    uploads.set(uploadId, { uploadId, secretId: account.nextId(), version: 1, title, name, content, size: new TextEncoder().encode(content).length, sent, startedAt: account.nextTime(), expiresAt, state, needsFile });
+    uploads.set(uploadId, {
+      uploadId,
+      secretId: account.nextId(),
+      version: 1,
+      title,
+      name,
+      content,
+      size: new TextEncoder().encode(content).length,
+      sent,
+      startedAt: account.nextTime(),
+      expiresAt,
+      state,
+      needsFile,
+    });
   }
 
   function requireUpload(uploadId: string): KeptUpload {
@@ -68,10 +102,20 @@ export function createFakeUploads({ uploads: left = [] }: FakeUploadsSettings, a
     await unlocked(options);
   }
 
-  function add({ uploadId, title, name, content }: KeptUpload, secretId?: string): { readonly secretId: string; readonly version: number } {
+  function add(
+    { uploadId, title, name, content }: KeptUpload,
+    secretId?: string,
+  ): { readonly secretId: string; readonly version: number } {
     uploads.delete(uploadId);
     if (account.getState().status === "empty") account.unlock();
-    return { secretId: account.addSecret({ title: title ?? "", content, contentKind: "file", name: name ?? "", large: true }, undefined, secretId), version: 1 };
+    return {
+      secretId: account.addSecret(
+        { title: title ?? "", content, contentKind: "file", name: name ?? "", large: true },
+        undefined,
+        secretId,
+      ),
+      version: 1,
+    };
   }
 
   return {
@@ -79,7 +123,11 @@ export function createFakeUploads({ uploads: left = [] }: FakeUploadsSettings, a
     uploads: async () => {
       enter("uploads");
       const isLocked = account.getState().status !== "unlocked";
-      return Promise.resolve([...uploads.values()].map(({ content: _, ...upload }) => (isLocked ? { ...upload, title: null, name: null } : upload)));
+      return Promise.resolve(
+        [...uploads.values()].map(({ content: _, ...upload }) =>
+          isLocked ? { ...upload, title: null, name: null } : upload,
+        ),
+      );
     },
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) => {
       if (protection?.kind === "picture") {
@@ -89,7 +137,8 @@ export function createFakeUploads({ uploads: left = [] }: FakeUploadsSettings, a
       enter("resumeUpload", options);
       const upload = requireUpload(uploadId);
       refuseFields({ content: upload.needsFile && file === null });
-      if (upload.needsFile && file !== null && (await textOf(file)) !== upload.content) throw new PortalError("file_changed");
+      if (upload.needsFile && file !== null && (await textOf(file)) !== upload.content)
+        throw new PortalError("file_changed");
       if (upload.state === "sealed" && account.getState().status === "locked") throw new PortalError("vault_locked");
       await publish(upload, options);
       if (protection !== undefined) await account.choose(protection);

@@ -20,15 +20,26 @@ describe("createFakeVault", () => {
         batches.push([some.map(({ label }) => label?.title), opened, total]);
       },
     });
-    expect(batches).toEqual([[["c", "b"], 2, 3], [["a"], 3, 3]]);
+    expect(batches).toEqual([
+      [["c", "b"], 2, 3],
+      [["a"], 3, 3],
+    ]);
     expect(rows.map(({ label }) => label?.title)).toEqual(["a", "b", "c"]);
   });
 
   it("has room for so many openers, as the real one, which takes its time to fill", async () => {
-    const keys = Array.from({ length: maxOpeners - 1 }, (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, secret: String(index + 1) }) as const);
+    const keys = Array.from(
+      { length: maxOpeners - 1 },
+      (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, secret: String(index + 1) }) as const,
+    );
     const { openers } = createFakeVault({ secrets: [{ title: "Deed", content: "house" }], keys });
-    const passkey = (fill: number) => ({ shown: shownKey({ kind: "passkey", prf: new Uint8Array(32).fill(fill) }), name: "One more" });
-    await expect(openers.add(passkey(99), shownImage(picture("garden")))).rejects.toMatchObject({ code: "limit_reached" });
+    const passkey = (fill: number) => ({
+      shown: shownKey({ kind: "passkey", prf: new Uint8Array(32).fill(fill) }),
+      name: "One more",
+    });
+    await expect(openers.add(passkey(99), shownImage(picture("garden")))).rejects.toMatchObject({
+      code: "limit_reached",
+    });
     await expect(openers.add(passkey(1), null)).resolves.toMatchObject({ openerId: expect.any(String) as string });
   });
 });

@@ -2,7 +2,17 @@ import { maxFileNameLength } from "../api/index.ts";
 import type { CallOptions, ListOptions, RecoveredSecret, SecretChange, SecretRow, Vault } from "../contract/index.ts";
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
-import { createFakeAccount, isText, newestOf, newestTime, refuseCancelled, refuseFields, type FakeAccountSettings, type KeptSecret, type KeptVersion } from "./fake-account.ts";
+import {
+  createFakeAccount,
+  isText,
+  newestOf,
+  newestTime,
+  refuseCancelled,
+  refuseFields,
+  type FakeAccountSettings,
+  type KeptSecret,
+  type KeptVersion,
+} from "./fake-account.ts";
 import type { Enter, Failing } from "./fake-call.ts";
 import { openedContent } from "./fake-content.ts";
 import { createFakeDeviceLinks, type FakeDeviceLinksSettings } from "./fake-device-links.ts";
@@ -17,7 +27,15 @@ import { createFakeUploads, type FakeUploads, type FakeUploadsSettings } from ".
 export type { FakeImage, FakeSecret } from "./fake-account.ts";
 export type { FakeUpload } from "./fake-uploads.ts";
 
-export interface FakeVaultSettings extends FakeAccountSettings, FakeUploadsSettings, FakeImportsSettings, FakeSharingSettings, FakeRequestsSettings, FakeDeviceLinksSettings, FakeStartAnewSettings {
+export interface FakeVaultSettings
+  extends
+    FakeAccountSettings,
+    FakeUploadsSettings,
+    FakeImportsSettings,
+    FakeSharingSettings,
+    FakeRequestsSettings,
+    FakeDeviceLinksSettings,
+    FakeStartAnewSettings {
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
   readonly batch?: number;
 }
@@ -63,16 +81,25 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     if (code !== undefined) throw new PortalError(code);
   };
 
-  async function update(secretId: string, { baseVersion, baseRev, title, tags, content, protection }: SecretChange): Promise<number> {
+  async function update(
+    secretId: string,
+    { baseVersion, baseRev, title, tags, content, protection }: SecretChange,
+  ): Promise<number> {
     if (protection?.kind === "picture") account.resolvePicture(protection.shown);
-    refuseFields({ title: !isText(title), name: !isText(content?.name, maxFileNameLength), protection: content === undefined && protection !== undefined });
+    refuseFields({
+      title: !isText(title),
+      name: !isText(content?.name, maxFileNameLength),
+      protection: content === undefined && protection !== undefined,
+    });
     requireUnlocked();
     const secret = require(secretId);
     const base = secret.versions.length;
-    if (baseVersion !== base || (baseRev ?? secret.rev) !== secret.rev) throw new PortalError("version_conflict", { details: { version: base } });
+    if (baseVersion !== base || (baseRev ?? secret.rev) !== secret.rev)
+      throw new PortalError("version_conflict", { details: { version: base } });
     if (content === undefined) {
       const named = { title: title ?? secret.title, tags: tags ?? secret.tags };
-      if (JSON.stringify(named) !== JSON.stringify({ title: secret.title, tags: secret.tags })) change(secretId, { ...named, rev: secret.rev + 1 });
+      if (JSON.stringify(named) !== JSON.stringify({ title: secret.title, tags: secret.tags }))
+        change(secretId, { ...named, rev: secret.rev + 1 });
       return base;
     }
     const ids = protection === undefined ? standing(newestOf(secret).openers) : await account.choose(protection);
@@ -87,13 +114,24 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   }
 
   /** What an opener opens among these. */
-  async function openAll(secretIds: readonly string[], shown: Parameters<typeof show>[0]): Promise<{ readonly opened: readonly KeptSecret[]; readonly left: readonly string[]; readonly passphrase: boolean }> {
+  async function openAll(
+    secretIds: readonly string[],
+    shown: Parameters<typeof show>[0],
+  ): Promise<{
+    readonly opened: readonly KeptSecret[];
+    readonly left: readonly string[];
+    readonly passphrase: boolean;
+  }> {
     account.resolve(shown);
     if (account.getState().status === "unlocked") secretIds.forEach(require);
     const { id, passphrase } = await show(shown);
     const opened = secretIds.map(require).filter((secret) => !secret.dropped && newestOf(secret).openers.includes(id));
     if (opened.length === 0) throw new PortalError("opener_needed");
-    return { opened, left: secretIds.filter((secretId) => !opened.some((secret) => secret.secretId === secretId)), passphrase: passphrase !== null };
+    return {
+      opened,
+      left: secretIds.filter((secretId) => !opened.some((secret) => secret.secretId === secretId)),
+      passphrase: passphrase !== null,
+    };
   }
 
   const sharing = createFakeSharing(settings, account, enter);
@@ -145,7 +183,11 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     images: async () => {
       enter("images");
       const images = account.openers.filter(({ kind }) => kind === "image");
-      return Promise.resolve(account.getState().status === "unlocked" ? images.map(({ id, name, createdAt }) => ({ id, name, createdAt })) : []);
+      return Promise.resolve(
+        account.getState().status === "unlocked"
+          ? images.map(({ id, name, createdAt }) => ({ id, name, createdAt }))
+          : [],
+      );
     },
     protect: async (request, options) => {
       const { protection, title, name, content } = request;
@@ -168,7 +210,13 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     history: async (secretId, options) => {
       enter("history", options);
       const { versions } = require(secretId);
-      const described = versions.map(({ content, createdAt, dropped }, index) => ({ version: index + 1, createdAt, sealedSize: bytesOf(content) + 2048, current: index + 1 === versions.length, dropped }));
+      const described = versions.map(({ content, createdAt, dropped }, index) => ({
+        version: index + 1,
+        createdAt,
+        sealedSize: bytesOf(content) + 2048,
+        current: index + 1 === versions.length,
+        dropped,
+      }));
       return Promise.resolve(described.toReversed());
     },
     restoreVersion: async (secretId, number, shown, options) => {
@@ -184,7 +232,9 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       requireUnlocked();
       const { versions } = require(secretId);
       if (numbers.some((version) => version < 1 || version >= versions.length)) throw new PortalError("not_found");
-      const [first, ...rest] = versions.map((version, index) => (numbers.includes(index + 1) ? { ...version, dropped: true } : version));
+      const [first, ...rest] = versions.map((version, index) =>
+        numbers.includes(index + 1) ? { ...version, dropped: true } : version,
+      );
       if (first !== undefined) change(secretId, { versions: [first, ...rest] });
       sharing.end((share) => share.secretId === secretId && numbers.includes(share.version));
       return Promise.resolve();
@@ -225,7 +275,13 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       enter("exportSecrets", options);
       const { opened, left } = await openAll(secretIds, shown);
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
-      return { identity: "AGE-SECRET-KEY-PQ-1FAKE", archive: new Blob([`archive of ${String(opened.length)}`]), exported: opened.length, left, notVerified: foreignAmong(opened) };
+      return {
+        identity: "AGE-SECRET-KEY-PQ-1FAKE",
+        archive: new Blob([`archive of ${String(opened.length)}`]),
+        exported: opened.length,
+        left,
+        notVerified: foreignAmong(opened),
+      };
     },
     makeKit: async (secretIds, shown, options) => {
       enter("makeKit", options);
@@ -245,7 +301,9 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         madeAt,
         passphrase,
         secretIds: opened.map(({ secretId }) => secretId),
-        beside: opened.filter((secret) => newestOf(secret).large).map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
+        beside: opened
+          .filter((secret) => newestOf(secret).large)
+          .map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
         left,
         notVerified: foreignAmong(opened),
       };
@@ -325,10 +383,26 @@ function rowOf(secret: KeptSecret, isLocked: boolean): SecretRow {
   const size = bytesOf(content);
   const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions, kits } = secret;
   const label = { title, tags, contentKind, name, size, openers, rehearsedAt: newestTime(secret), kits };
-  return { secretId, version: versions.length, rev, favorite, sealedSize: size + 2048, createdAt: versions[0].createdAt, updatedAt: createdAt, deletedAt, droppedAt: dropped ? deletedAt : null, label: isLocked ? null : label };
+  return {
+    secretId,
+    version: versions.length,
+    rev,
+    favorite,
+    sealedSize: size + 2048,
+    createdAt: versions[0].createdAt,
+    updatedAt: createdAt,
+    deletedAt,
+    droppedAt: dropped ? deletedAt : null,
+    label: isLocked ? null : label,
+  };
 }
 
-function recoveredOf(secret: KeptSecret, version: KeptVersion, number = secret.versions.length, isLocked: () => boolean): RecoveredSecret {
+function recoveredOf(
+  secret: KeptSecret,
+  version: KeptVersion,
+  number = secret.versions.length,
+  isLocked: () => boolean,
+): RecoveredSecret {
   const current = number === secret.versions.length;
   const { isAway, ...opened } = openedContent(version, isLocked);
   const { title, tags } = current ? secret : version;
@@ -343,7 +417,11 @@ function recoveredOf(secret: KeptSecret, version: KeptVersion, number = secret.v
     exportAge: async () => {
       if (isAway()) throw new PortalError("vault_locked");
       if (version.large) throw new PortalError("payload_too_large");
-      return Promise.resolve({ sealed: Uint8Array.from(new TextEncoder().encode(version.content)), identity: "AGE-SECRET-KEY-PQ-1FAKE", size: opened.size });
+      return Promise.resolve({
+        sealed: Uint8Array.from(new TextEncoder().encode(version.content)),
+        identity: "AGE-SECRET-KEY-PQ-1FAKE",
+        size: opened.size,
+      });
     },
   };
 }

@@ -8,9 +8,19 @@ export function fakeWords(number: number): readonly string[] {
   return entropyToMnemonic(new Uint8Array(32).fill(number), wordlist).split(" ");
 }
 
-/** The words of a code as it was typed. @throws PortalError with `words`, how many there were, or `unknown`, which of them. */
-export function wordsIn(typed: string, count: 12 | 24, unreadable: "recovery_code_unreadable" | "device_code_unreadable"): readonly string[] {
-  const words = typed.toLowerCase().split(/[^a-z]+/u).filter((word) => word !== "");
+/**
+ * The words of a code as it was typed. @throws PortalError with `words`, how many there were, or
+ * `unknown`, which of them.
+ */
+export function wordsIn(
+  typed: string,
+  count: 12 | 24,
+  unreadable: "recovery_code_unreadable" | "device_code_unreadable",
+): readonly string[] {
+  const words = typed
+    .toLowerCase()
+    .split(/[^a-z]+/u)
+    .filter((word) => word !== "");
   if (words.length !== count) throw new PortalError(unreadable, { details: { words: words.length } });
   const unknown = words.flatMap((word, index) => (wordlist.includes(word) ? [] : [String(index + 1)]));
   if (unknown.length > 0) throw new PortalError(unreadable, { details: { unknown } });

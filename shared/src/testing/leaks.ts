@@ -12,7 +12,10 @@ export interface LeakWatch {
   readonly stop: () => void;
 }
 
-/** Starts to keep account of what screens have to end, by wrapping the functions that begin and end it. */
+/**
+ * Starts to keep account of what screens have to end, by wrapping the functions that begin and end
+ * it.
+ */
 export function watchLeaks(): LeakWatch {
   const accounts = [watchListeners(), watchTimers(), watchObservers(), watchResources(), watchElements()];
   return {
@@ -26,7 +29,10 @@ export function watchLeaks(): LeakWatch {
   };
 }
 
-/** What became more, in a line for each kind. One more is no leak: libraries keep some things once, from the first time that they are needed. */
+/**
+ * What became more, in a line for each kind. One more is no leak: libraries keep some things once,
+ * from the first time that they are needed.
+ */
 export function grown(before: readonly Held[], after: readonly Held[]): string[] {
   return [...new Set(after.map(({ what }) => what))].flatMap((kind) => {
     const now = after.filter(({ what }) => what === kind);

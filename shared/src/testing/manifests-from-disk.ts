@@ -7,7 +7,11 @@ import { workspaceRoot } from "./texts-from-disk.ts";
 /** The real manifests of the workspace's remotes, by name. */
 export function manifestsFromDisk(): ReadonlyMap<string, RemoteManifest> {
   const root = workspaceRoot();
-  const files = readdirSync(root).filter((name) => name.startsWith("remote-")).map((name) => path.join(root, name, "manifest.json"));
-  const manifests = files.filter((file) => existsSync(file)).map((file) => RemoteManifest.parse(JSON.parse(readFileSync(file, "utf8"))));
+  const files = readdirSync(root)
+    .filter((name) => name.startsWith("remote-"))
+    .map((name) => path.join(root, name, "manifest.json"));
+  const manifests = files
+    .filter((file) => existsSync(file))
+    .map((file) => RemoteManifest.parse(JSON.parse(readFileSync(file, "utf8"))));
   return new Map(manifests.map((manifest) => [manifest.name, manifest]));
 }

@@ -4,9 +4,24 @@ import { domAnimation, LazyMotion, MotionConfig } from "framer-motion";
 import type { i18n as I18n } from "i18next";
 import { Suspense, useMemo, type ReactNode } from "react";
 import { I18nextProvider } from "react-i18next";
-import { createMemoryRouter, Outlet, RouterProvider, useBlocker, useNavigate, type RouteObject } from "react-router-dom";
+import {
+  createMemoryRouter,
+  Outlet,
+  RouterProvider,
+  useBlocker,
+  useNavigate,
+  type RouteObject,
+} from "react-router-dom";
 
-import { blocksLeaving, PortalContext, useLeaveQuestion, type Language, type Portal, type RemoteModule, type ThemeName } from "../contract/index.ts";
+import {
+  blocksLeaving,
+  PortalContext,
+  useLeaveQuestion,
+  type Language,
+  type Portal,
+  type RemoteModule,
+  type ThemeName,
+} from "../contract/index.ts";
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
@@ -19,13 +34,19 @@ export interface RenderAppSettings extends FakePortalSettings {
   readonly theme?: ThemeName;
   /** Where the page stands at the start, with query. */
   readonly path?: string;
-  /** The pattern that the screen is shown at, such as `/edit-secret/:secretId`; any path unless told otherwise. */
+  /**
+   * The pattern that the screen is shown at, such as `/edit-secret/:secretId`; any path unless told
+   * otherwise.
+   */
   readonly route?: string;
   /** Screens of a remote, beside `ui`. */
   readonly routes?: RemoteModule["routes"];
   /** Runs animations, which are off otherwise. */
   readonly moving?: boolean;
-  /** All that the router knows, in place of `ui` and of the portal around it: for the host, which brings both. */
+  /**
+   * All that the router knows, in place of `ui` and of the portal around it: for the host, which
+   * brings both.
+   */
   readonly tree?: RouteObject[];
   /** Folder of texts, `<language>/<namespace>.json`, before those of the packages. */
   readonly locales?: string | undefined;
@@ -44,11 +65,21 @@ export interface RenderedApp extends RenderResult {
 }
 
 /**
- * Draws a screen as the host would: real texts, real theme, router, query cache, and a portal whose service and vault are
- * in memory. A text that is missing fails the test.
+ * Draws a screen as the host would: real texts, real theme, router, query cache, and a portal whose
+ * service and vault are in memory. A text that is missing fails the test.
  */
 export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {}): Promise<RenderedApp> {
-  const { language = "en", theme = "light", path = "/", route = "*", routes = {}, tree, moving = false, locales, ...portalSettings } = settings;
+  const {
+    language = "en",
+    theme = "light",
+    path = "/",
+    route = "*",
+    routes = {},
+    tree,
+    moving = false,
+    locales,
+    ...portalSettings
+  } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
   const missing = new Set<string>();
   const i18n = await createI18n({
@@ -62,7 +93,9 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   document.documentElement.lang = language;
   document.documentElement.dataset["theme"] = theme;
 
-  const pages = await Promise.all(Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })));
+  const pages = await Promise.all(
+    Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })),
+  );
   const overridden = portalSettings.navigate !== undefined;
   const router = createMemoryRouter(
     tree ?? [
@@ -117,7 +150,12 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
 
 /** Like the host's, without retries: failures in tests are intended. */
 export function createTestQueryClient(): QueryClient {
-  return new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false }, mutations: { retry: false } } });
+  return new QueryClient({
+    defaultOptions: {
+      queries: { retry: false, staleTime: 300_000, refetchOnWindowFocus: false, refetchOnReconnect: false },
+      mutations: { retry: false },
+    },
+  });
 }
 
 function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
@@ -161,8 +199,8 @@ acceptForeignSignals();
 if (typeof afterEach === "function") afterEach(expectTextsComplete);
 
 /**
- * The router makes a Request with jsdom's AbortSignal, and Node's Request refuses a signal of another realm. No test aborts a
- * navigation, so such a signal is dropped.
+ * The router makes a Request with jsdom's AbortSignal, and Node's Request refuses a signal of
+ * another realm. No test aborts a navigation, so such a signal is dropped.
  */
 function acceptForeignSignals(): void {
   const Native = globalThis.Request;

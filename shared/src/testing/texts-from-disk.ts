@@ -5,32 +5,48 @@ import type { Language } from "../contract/index.ts";
 import type { FetchTexts, Texts } from "../i18n/index.ts";
 
 /**
- * The real texts: of the package that is tested, of the packages beside it, and of the host, which come with this kit.
+ * The real texts: of the package that is tested, of the packages beside it, and of the host, which
+ * come with this kit.
  *
  * @param locales folder whose `<language>/<namespace>.json` come before those
  */
 export function textsFromDisk(locales?: string): FetchTexts {
   return (language, namespace) => {
     const texts = readTexts(language, namespace, locales);
-    return texts === null ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`)) : Promise.resolve(texts);
+    return texts === null
+      ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`))
+      : Promise.resolve(texts);
   };
 }
 
-/** The texts of one namespace, or null when no package has them. `locales` as of {@link textsFromDisk}. */
+/**
+ * The texts of one namespace, or null when no package has them. `locales` as of {@link
+ * textsFromDisk}.
+ */
 export function readTexts(language: Language, namespace: string, locales?: string): Texts | null {
   const root = findWorkspace();
   const packages = root === null ? [] : readdirSync(root).map((name) => path.join(root, name, "src", "locales"));
-  for (const folder of [...(locales === undefined ? [] : [locales]), path.join(process.cwd(), "src", "locales"), ...packages, path.join(import.meta.dirname, "locales")]) {
+  for (const folder of [
+    ...(locales === undefined ? [] : [locales]),
+    path.join(process.cwd(), "src", "locales"),
+    ...packages,
+    path.join(import.meta.dirname, "locales"),
+  ]) {
     const file = path.join(folder, language, `${namespace}.json`);
     if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Texts;
   }
   return null;
 }
 
-/** Keys of a namespace in dot notation, sorted, without the endings of plurals: two languages must agree on them. */
+/**
+ * Keys of a namespace in dot notation, sorted, without the endings of plurals: two languages must
+ * agree on them.
+ */
 export function textKeys(texts: Texts, prefix = ""): string[] {
   const keys = Object.entries(texts).flatMap(([key, value]) =>
-    typeof value === "object" && value !== null ? textKeys(value as Texts, `${prefix}${key}.`) : [`${prefix}${key}`.replace(/_(zero|one|two|few|many|other)$/, "")],
+    typeof value === "object" && value !== null
+      ? textKeys(value as Texts, `${prefix}${key}.`)
+      : [`${prefix}${key}`.replace(/_(zero|one|two|few|many|other)$/, "")],
   );
   return [...new Set(keys)].sort();
 }

@@ -9,7 +9,10 @@ export type ButtonTone = "primary" | "quiet" | "danger" | "plain";
 export type ButtonSize = "small" | "medium" | "large";
 
 export interface ButtonProps extends ComponentPropsWithRef<"button"> {
-  /** `primary`: the one thing to do here. `quiet`: anything else. `danger`: cannot be taken back. `plain`: words only. */
+  /**
+   * `primary`: the one thing to do here. `quiet`: anything else. `danger`: cannot be taken back.
+   * `plain`: words only.
+   */
   readonly tone?: ButtonTone;
   readonly size?: ButtonSize;
   /** An action is under way: the button keeps the focus and ignores presses. */
@@ -19,7 +22,17 @@ export interface ButtonProps extends ComponentPropsWithRef<"button"> {
   readonly wide?: boolean;
 }
 
-export function Button({ tone = "primary", size = "medium", pending = false, icon, wide = false, type = "button", onClick, children, ...rest }: ButtonProps) {
+export function Button({
+  tone = "primary",
+  size = "medium",
+  pending = false,
+  icon,
+  wide = false,
+  type = "button",
+  onClick,
+  children,
+  ...rest
+}: ButtonProps) {
   const handleClick = (event: MouseEvent<HTMLButtonElement>) => {
     if (pending) event.preventDefault();
     else onClick?.(event);
@@ -49,7 +62,14 @@ export interface ButtonLinkProps extends LinkProps {
 }
 
 /** A link to another screen that looks like a button. */
-export function ButtonLink({ tone = "primary", size = "medium", icon, wide = false, children, ...rest }: ButtonLinkProps) {
+export function ButtonLink({
+  tone = "primary",
+  size = "medium",
+  icon,
+  wide = false,
+  children,
+  ...rest
+}: ButtonLinkProps) {
   return (
     <LinkBox {...rest} $tone={tone} $size={size} $wide={wide}>
       {icon}
@@ -77,19 +97,25 @@ const tones = {
     background: ${s("accent")};
     color: ${s("onAccent")};
     border-color: transparent;
-    &:hover:not(:disabled) { background: ${s("accentHover")}; }
+    &:hover:not(:disabled) {
+      background: ${s("accentHover")};
+    }
   `,
   quiet: css`
     background: ${s("surface")};
     color: ${s("text")};
     border-color: ${s("borderStrong")};
-    &:hover:not(:disabled) { background: ${s("surfaceSunken")}; }
+    &:hover:not(:disabled) {
+      background: ${s("surfaceSunken")};
+    }
   `,
   danger: css`
     background: ${s("danger")};
     color: ${s("onDanger")};
     border-color: transparent;
-    &:hover:not(:disabled) { background: ${s("dangerHover")}; }
+    &:hover:not(:disabled) {
+      background: ${s("dangerHover")};
+    }
   `,
   plain: css`
     padding-inline: ${space(2)};
@@ -98,7 +124,9 @@ const tones = {
     border-color: transparent;
     text-decoration: underline;
     text-underline-offset: 0.2em;
-    &:hover:not(:disabled) { background: ${s("accentSoft")}; }
+    &:hover:not(:disabled) {
+      background: ${s("accentSoft")};
+    }
   `,
 } as const satisfies Record<ButtonTone, unknown>;
 
@@ -116,7 +144,10 @@ const sizes = {
     min-height: 52px;
     padding: ${space(3)} ${space(6)};
     font-size: ${s("textLarge")};
-    ${media.mobile} { padding-inline: ${space(3)}; font-size: 1.1rem; }
+    ${media.mobile} {
+      padding-inline: ${space(3)};
+      font-size: 1.1rem;
+    }
   `,
 } as const satisfies Record<ButtonSize, unknown>;
 
@@ -146,16 +177,32 @@ const box = css<BoxProps>`
   ${({ $size }) => sizes[$size]}
   ${({ $tone }) => tones[$tone]}
 
-  & > svg { flex: none; width: 1.2em; height: 1.2em; }
-  & > span { min-width: 0; }
-  ${media.touch} { min-height: ${s("target")}; }
-  ${media.mobile} { min-height: ${s("target")}; }
+  & > svg {
+    flex: none;
+    width: 1.2em;
+    height: 1.2em;
+  }
+  & > span {
+    min-width: 0;
+  }
+  ${media.touch} {
+    min-height: ${s("target")};
+  }
+  ${media.mobile} {
+    min-height: ${s("target")};
+  }
 `;
 
 const ButtonBox = styled.button<BoxProps>`
   ${box}
-  &:disabled { opacity: 0.55; cursor: not-allowed; }
-  &[aria-disabled="true"] { opacity: 0.8; cursor: progress; }
+  &:disabled {
+    opacity: 0.55;
+    cursor: not-allowed;
+  }
+  &[aria-disabled="true"] {
+    opacity: 0.8;
+    cursor: progress;
+  }
 `;
 
 const LinkBox = styled(Link)<BoxProps>`
@@ -173,9 +220,19 @@ const IconBox = styled.button`
   background: transparent;
   color: ${s("textMuted")};
   cursor: pointer;
-  &:hover:not(:disabled), &[data-state="open"] { background: ${s("surfaceSunken")}; color: ${s("text")}; }
-  &:disabled { opacity: 0.5; cursor: not-allowed; }
-  & > svg { width: 20px; height: 20px; }
+  &:hover:not(:disabled),
+  &[data-state="open"] {
+    background: ${s("surfaceSunken")};
+    color: ${s("text")};
+  }
+  &:disabled {
+    opacity: 0.5;
+    cursor: not-allowed;
+  }
+  & > svg {
+    width: 20px;
+    height: 20px;
+  }
 `;
 
 const turn = keyframes`

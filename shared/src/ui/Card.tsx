@@ -10,5 +10,7 @@ export const Card = styled.section`
   border-radius: ${s("radius")};
   background: ${s("surface")};
   box-shadow: ${s("shadow")};
-  ${media.mobile} { padding: ${space(4)}; }
+  ${media.mobile} {
+    padding: ${space(4)};
+  }
 `;

@@ -15,7 +15,10 @@ export interface ConfirmDialogProps extends ConfirmRequest {
   readonly disabled?: boolean;
 }
 
-/** The confirmation of the specification (section 2): "Yes" on the left, "Cancel" on the right, unless told otherwise. */
+/**
+ * The confirmation of the specification (section 2): "Yes" on the left, "Cancel" on the right,
+ * unless told otherwise.
+ */
 export function ConfirmDialog({
   open,
   onAnswer,

@@ -31,15 +31,27 @@ export interface DialogWithContentProps extends DialogProps {
 }
 
 /**
- * A modal dialog; Escape and a click outside close it. It can be used during its opening animation. When it closes it is
- * unmounted at once and the focus returns to the page; only the overlay behind it fades.
+ * A modal dialog; Escape and a click outside close it. It can be used during its opening animation.
+ * When it closes it is unmounted at once and the focus returns to the page; only the overlay behind
+ * it fades.
  */
-export function Dialog({ open, onClose, title, description, icon, mustAnswer = false, role = "dialog", footer, children }: DialogWithContentProps) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  icon,
+  mustAnswer = false,
+  role = "dialog",
+  footer,
+  children,
+}: DialogWithContentProps) {
   const { t } = useTranslation("common");
   const opener = useRef<Element | null>(null);
   const handleOpenFocus = (event: Event) => {
     opener.current = document.activeElement;
-    const chosen = event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
+    const chosen =
+      event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
     if (!(chosen instanceof HTMLElement)) return; // the first control, as usual
     event.preventDefault();
     chosen.focus();
@@ -130,7 +142,9 @@ const Place = styled.div`
   padding: ${space(4)};
   overflow-y: auto;
   pointer-events: none;
-  ${media.mobile} { align-items: end; }
+  ${media.mobile} {
+    align-items: end;
+  }
 `;
 
 const Sheet = styled(m.div)`
@@ -146,7 +160,9 @@ const Sheet = styled(m.div)`
   color: ${s("text")};
   box-shadow: ${s("shadowRaised")};
   pointer-events: auto;
-  &:focus-visible { outline: none; }
+  &:focus-visible {
+    outline: none;
+  }
 `;
 
 const Cross = styled(IconButton)`
@@ -160,7 +176,10 @@ const Head = styled.div<{ readonly $cross: boolean }>`
   align-items: flex-start;
   gap: ${space(3)};
   padding-right: ${({ $cross }) => ($cross ? space(10) : 0)};
-  & > svg { flex: none; margin-top: 2px; }
+  & > svg {
+    flex: none;
+    margin-top: 2px;
+  }
 `;
 
 const Title = styled(Radix.Title)`
@@ -178,5 +197,7 @@ const Footer = styled.div`
   flex-wrap: wrap;
   gap: ${space(3)};
   margin-top: ${space(2)};
-  & > * { flex: 1 1 auto; }
+  & > * {
+    flex: 1 1 auto;
+  }
 `;

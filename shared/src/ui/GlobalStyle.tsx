@@ -8,7 +8,8 @@ interface GlobalStyleProps {
 }
 
 /**
- * Tokens, reset and base of the page, once in the host. The theme is `data-theme` on the root element: `light` or `dark`.
+ * Tokens, reset and base of the page, once in the host. The theme is `data-theme` on the root
+ * element: `light` or `dark`.
  */
 export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   ${({ $colors }) => css`

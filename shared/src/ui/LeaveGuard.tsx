@@ -14,10 +14,18 @@ export interface LeaveGuardProps {
   readonly passes?: (pathname: string) => boolean;
 }
 
-/** While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab with the browser's. */
+/**
+ * While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab
+ * with the browser's.
+ */
 export function LeaveGuard({ guarding, title, body, leave, stay, passes }: LeaveGuardProps) {
   const { confirm } = usePortal();
-  useLeaveGuard(guarding, async (pathname) => passes?.(pathname) === true || confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }));
+  useLeaveGuard(
+    guarding,
+    async (pathname) =>
+      passes?.(pathname) === true ||
+      confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }),
+  );
 
   useEffect(() => {
     if (!guarding) return undefined;

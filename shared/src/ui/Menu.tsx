@@ -4,7 +4,10 @@ import { useState, type KeyboardEvent } from "react";
 import { IconButton } from "./Button.tsx";
 import { MenuSheet, type MenuProps } from "./MenuSheet.tsx";
 
-/** A button with three dots that opens a menu. Lists have many of them: Radix is rendered only after the first press. */
+/**
+ * A button with three dots that opens a menu. Lists have many of them: Radix is rendered only after
+ * the first press.
+ */
 export function Menu({ label, items }: MenuProps) {
   const [asked, setAsked] = useState<"pointer" | "keyboard" | null>(null);
   if (asked !== null) return <MenuSheet label={label} items={items} by={asked} />;

@@ -28,7 +28,10 @@ interface MenuSheetProps extends MenuProps {
   readonly by: "pointer" | "keyboard";
 }
 
-/** Radix's menu with its button, open from the start: it replaces the plain button when that is pressed. */
+/**
+ * Radix's menu with its button, open from the start: it replaces the plain button when that is
+ * pressed.
+ */
 export function MenuSheet({ label, items, by }: MenuSheetProps) {
   const first = useRef(by === "keyboard");
   const handleFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) => {
@@ -78,8 +81,19 @@ const Item = styled(Radix.Item)`
   border-radius: ${s("radiusSmall")};
   cursor: pointer;
   outline: none;
-  &[data-highlighted] { background: ${s("accentSoft")}; }
-  &[data-disabled] { opacity: 0.55; cursor: not-allowed; }
-  &[data-tone="danger"] { color: ${s("dangerText")}; }
-  & > svg { flex: none; width: 18px; height: 18px; }
+  &[data-highlighted] {
+    background: ${s("accentSoft")};
+  }
+  &[data-disabled] {
+    opacity: 0.55;
+    cursor: not-allowed;
+  }
+  &[data-tone="danger"] {
+    color: ${s("dangerText")};
+  }
+  & > svg {
+    flex: none;
+    width: 18px;
+    height: 18px;
+  }
 `;

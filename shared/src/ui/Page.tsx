@@ -43,7 +43,10 @@ const PageBox = styled.div<{ readonly $wide: boolean }>`
   max-width: ${({ $wide }) => ($wide ? "1040px" : "720px")};
   margin: 0 auto;
   padding: ${space(10)} ${space(6)} ${space(16)};
-  ${media.mobile} { padding: ${space(6)} ${space(4)} ${space(10)}; gap: ${space(5)}; }
+  ${media.mobile} {
+    padding: ${space(6)} ${space(4)} ${space(10)};
+    gap: ${space(5)};
+  }
 `;
 
 const Head = styled.header`
@@ -52,7 +55,10 @@ const Head = styled.header`
   align-items: flex-start;
   justify-content: space-between;
   gap: ${space(4)};
-  & > div:first-child { flex: 1 1 16rem; min-width: 0; }
+  & > div:first-child {
+    flex: 1 1 16rem;
+    min-width: 0;
+  }
 `;
 
 const Title = styled.h1`

@@ -10,7 +10,10 @@ export interface TooltipProps {
   readonly side?: "top" | "right";
   /** Nothing is shown, while the element stays the same one and keeps the focus. */
   readonly disabled?: boolean;
-  /** One element that takes a ref and the handlers of an HTML element. It needs a name of its own: the tooltip only repeats it. */
+  /**
+   * One element that takes a ref and the handlers of an HTML element. It needs a name of its own:
+   * the tooltip only repeats it.
+   */
   readonly children: ReactElement;
 }
 
@@ -18,7 +21,10 @@ export interface TooltipProps {
 const restMilliseconds = 300;
 const gap = 6;
 
-/** Shows words beside an element while a pointer rests on it or keyboard focus is on it. Escape, a press and scrolling close it. */
+/**
+ * Shows words beside an element while a pointer rests on it or keyboard focus is on it. Escape, a
+ * press and scrolling close it.
+ */
 export function Tooltip({ text, side = "top", disabled = false, children }: TooltipProps) {
   const [open, setOpen] = useState(false);
   return (
@@ -32,7 +38,8 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
         <Radix.Trigger
           asChild
           onFocus={(event) => {
-            // Focus that a press, or a dialog that closed, gave to the element: Radix opens on any focus.
+            // Focus that a press, or a dialog that closed, gave to the element: Radix opens on any
+            // focus.
             if (!event.target.matches(":focus-visible")) event.preventDefault();
           }}
         >
@@ -48,7 +55,10 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
   );
 }
 
-/** Takes away the description that Radix adds: a screen reader would read the same words as name and as description. */
+/**
+ * Takes away the description that Radix adds: a screen reader would read the same words as name and
+ * as description.
+ */
 function Undescribed({ "aria-describedby": _, ...props }: HTMLAttributes<HTMLElement>) {
   return <Slot {...props} />;
 }

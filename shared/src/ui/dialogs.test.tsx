@@ -21,7 +21,10 @@ function WithDialog() {
   );
 }
 
-/** What `look` finds once it finds anything, in that very moment however busy the machine: no animation goes on before it. */
+/**
+ * What `look` finds once it finds anything, in that very moment however busy the machine: no
+ * animation goes on before it.
+ */
 function atOnce<T>(look: () => T | null): Promise<T> {
   return new Promise((resolve) => {
     const observer = new MutationObserver(() => {
@@ -81,7 +84,11 @@ describe("Dialog", () => {
     const atItsEnd = atOnce(() =>
       screen.queryByRole("dialog") !== null
         ? null
-        : { shade: shade(), ofShade: getComputedStyle(shade() ?? document.body).pointerEvents, ofPage: document.body.style.pointerEvents },
+        : {
+            shade: shade(),
+            ofShade: getComputedStyle(shade() ?? document.body).pointerEvents,
+            ofPage: document.body.style.pointerEvents,
+          },
     );
     await userEvent.keyboard("{Escape}");
     expect(await atItsEnd).toEqual({ shade: expect.any(HTMLElement) as unknown, ofShade: "none", ofPage: "" });
@@ -103,7 +110,9 @@ describe("Dialog", () => {
 describe("ConfirmDialog", () => {
   const ask = async (request: Partial<ConfirmRequest> & { disabled?: boolean } = {}) => {
     const answered = jest.fn();
-    await renderApp(<ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={answered} {...request} />);
+    await renderApp(
+      <ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={answered} {...request} />,
+    );
     return answered;
   };
 
@@ -252,7 +261,8 @@ describe("Tooltip", () => {
     const tooltip = await screen.findByRole("tooltip");
     await user.hover(tooltip);
     expect(tooltip).toBeVisible();
-    // Where it goes is looked at by coordinates, since it may cross a gap on its way to the tooltip; nothing is laid out here.
+    // Where it goes is looked at by coordinates, since it may cross a gap on its way to the
+    // tooltip; nothing is laid out here.
     for (const x of [400, 500]) await user.pointer({ target: screen.getByRole("main"), coords: { x, y: 500 } });
     await waitFor(() => {
       expect(screen.queryByRole("tooltip")).not.toBeInTheDocument();

@@ -2,16 +2,35 @@ import { useTranslation } from "react-i18next";
 
 import { toPortalError, type PortalError } from "../errors/index.ts";
 
-/** Files that are known and not read, by `details.kind`: their names are the same in every language. */
+/**
+ * Files that are known and not read, by `details.kind`: their names are the same in every language.
+ */
 const namesOfKinds: Readonly<Record<string, string>> = {
-  gif: "GIF", bmp: "BMP", tiff: "TIFF", svg: "SVG", jpeg_xl: "JPEG XL", jpeg_2000: "JPEG 2000", psd: "Photoshop", pdf: "PDF",
-  webp: "WebP", avif: "AVIF", heic: "HEIC",
+  gif: "GIF",
+  bmp: "BMP",
+  tiff: "TIFF",
+  svg: "SVG",
+  jpeg_xl: "JPEG XL",
+  jpeg_2000: "JPEG 2000",
+  psd: "Photoshop",
+  pdf: "PDF",
+  webp: "WebP",
+  avif: "AVIF",
+  heic: "HEIC",
 };
 const rawKinds: ReadonlySet<string> = new Set(["cr2", "cr3", "crw", "nef", "arw", "dng", "raf", "orf", "rw2", "x3f"]);
 const animatedKinds: Readonly<Record<string, string>> = { animated_webp: "WebP", animated_avif: "AVIF" };
-const rareJpegs = { twelve_bit_jpeg: "twelve_bit", lossless_jpeg: "lossless", arithmetic_jpeg: "arithmetic", jpeg: "other" } as const;
+const rareJpegs = {
+  twelve_bit_jpeg: "twelve_bit",
+  lossless_jpeg: "lossless",
+  arithmetic_jpeg: "arithmetic",
+  jpeg: "other",
+} as const;
 
-/** The sentence of whatever was thrown, by its code; for a picture that is refused, by its reason, with what to do. */
+/**
+ * The sentence of whatever was thrown, by its code; for a picture that is refused, by its reason,
+ * with what to do.
+ */
 export function useErrorSentence(): (error: unknown) => string {
   const { t } = useTranslation("errors");
   return (thrown) => {
@@ -33,7 +52,9 @@ export function useErrorSentence(): (error: unknown) => string {
   };
 
   function tooLarge({ details: { width, height } }: PortalError): string {
-    return typeof width === "number" && typeof height === "number" ? t("picture_reason.too_large", { width, height }) : t("picture_too_large");
+    return typeof width === "number" && typeof height === "number"
+      ? t("picture_reason.too_large", { width, height })
+      : t("picture_too_large");
   }
 
   function unsupported({ details: { kind } }: PortalError): string {

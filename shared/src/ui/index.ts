@@ -1,4 +1,13 @@
-export { Button, ButtonLink, IconButton, type ButtonLinkProps, type ButtonProps, type ButtonSize, type ButtonTone, type IconButtonProps } from "./Button.tsx";
+export {
+  Button,
+  ButtonLink,
+  IconButton,
+  type ButtonLinkProps,
+  type ButtonProps,
+  type ButtonSize,
+  type ButtonTone,
+  type IconButtonProps,
+} from "./Button.tsx";
 export { Card } from "./Card.tsx";
 export { ConfirmDialog, type ConfirmDialogProps } from "./ConfirmDialog.tsx";
 export { Dialog, useDialog, type DialogProps } from "./Dialog.tsx";
@@ -11,7 +20,17 @@ export { layoutBlockMilliseconds, layoutMotion, panelMotion, slideMotion, spring
 export { useErrorSentence } from "./error-sentence.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { Page, type PageProps } from "./Page.tsx";
-export { breakpoints, colors, depths, media, s, space, type ColorOverrides, type ColorToken, type Token } from "./tokens.ts";
+export {
+  breakpoints,
+  colors,
+  depths,
+  media,
+  s,
+  space,
+  type ColorOverrides,
+  type ColorToken,
+  type Token,
+} from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";
 export { useForgetting, useShownImage, type PictureKeeper } from "./useShownImage.ts";
 export { useVault, useVaultState, useVisitor, type VaultAccess, type VisitorAccess } from "./useVault.ts";

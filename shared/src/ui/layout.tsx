@@ -11,7 +11,11 @@ export const Stack = styled.div<{ readonly $gap?: number }>`
 `;
 
 /** Children side by side, wrapping where there is no room. */
-export const SpacedRow = styled.div<{ readonly $gap?: number; readonly $justify?: "start" | "end" | "between"; readonly $align?: "start" | "center" }>`
+export const SpacedRow = styled.div<{
+  readonly $gap?: number;
+  readonly $justify?: "start" | "end" | "between";
+  readonly $align?: "start" | "center";
+}>`
   display: flex;
   flex-wrap: wrap;
   align-items: ${({ $align }) => ($align === "start" ? "flex-start" : "center")};

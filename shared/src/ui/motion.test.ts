@@ -1,19 +1,35 @@
-import { dialogMotion, layoutBlockMilliseconds, layoutMotion, leaveMilliseconds, panelMotion, shadeMotion, slideMotion, spring, toastMotion } from "./motion.ts";
+import {
+  dialogMotion,
+  layoutBlockMilliseconds,
+  layoutMotion,
+  leaveMilliseconds,
+  panelMotion,
+  shadeMotion,
+  slideMotion,
+  spring,
+  toastMotion,
+} from "./motion.ts";
 
 describe("the spring of modals", () => {
   it("has the specification's stiffness and damping", () => {
     expect(spring).toEqual({ type: "spring", stiffness: 400, damping: 17 });
   });
 
-  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion, slideMotion }))("is what %s comes by", (_, { variants }) => {
-    expect(variants.here.transition).toBe(spring);
-  });
+  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion, slideMotion }))(
+    "is what %s comes by",
+    (_, { variants }) => {
+      expect(variants.here.transition).toBe(spring);
+    },
+  );
 });
 
 describe("what comes", () => {
-  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion }))("can be read from its first moment on: %s", (_, { variants }) => {
-    expect(variants.away).not.toHaveProperty("opacity");
-  });
+  it.each(Object.entries({ dialogMotion, panelMotion, toastMotion }))(
+    "can be read from its first moment on: %s",
+    (_, { variants }) => {
+      expect(variants.away).not.toHaveProperty("opacity");
+    },
+  );
 
   it("comes as a slide from the side that somebody goes to", () => {
     expect(slideMotion.variants.away(1).x).toBeGreaterThan(0);
@@ -23,10 +39,13 @@ describe("what comes", () => {
 });
 
 describe("what goes", () => {
-  it.each(Object.entries({ shadeMotion, panelMotion, toastMotion }))("does so quickly, and without a swing: %s", (_, { variants }) => {
-    expect(variants.gone.transition).toMatchObject({ type: "tween", duration: leaveMilliseconds / 1000 });
-    expect(leaveMilliseconds).toBeLessThan(200);
-  });
+  it.each(Object.entries({ shadeMotion, panelMotion, toastMotion }))(
+    "does so quickly, and without a swing: %s",
+    (_, { variants }) => {
+      expect(variants.gone.transition).toMatchObject({ type: "tween", duration: leaveMilliseconds / 1000 });
+      expect(leaveMilliseconds).toBeLessThan(200);
+    },
+  );
 });
 
 it("a change of layout takes its 250 ms and does not swing over", () => {

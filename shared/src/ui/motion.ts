@@ -1,6 +1,9 @@
 import type { Transition, Variants } from "framer-motion";
 
-/** The spring of modals (specification, section 9), of mass 1. It overshoots by a fifth of the distance, so distances are short. */
+/**
+ * The spring of modals (specification, section 9), of mass 1. It overshoots by a fifth of the
+ * distance, so distances are short.
+ */
 export const spring = { type: "spring", stiffness: 400, damping: 17 } as const satisfies Transition;
 
 /** Duration of exit animations in milliseconds; they do not overshoot. */
@@ -10,11 +13,20 @@ const leaving = { type: "tween", duration: leaveMilliseconds / 1000, ease: "ease
 /** Duration of a change of layout, during which no other one begins, in milliseconds. */
 export const layoutBlockMilliseconds = 250;
 
-/** For changes that move their surroundings: a spring without overshoot, as long as a change of layout. */
-export const layoutMotion = { type: "spring", visualDuration: layoutBlockMilliseconds / 1000, bounce: 0 } as const satisfies Transition;
+/**
+ * For changes that move their surroundings: a spring without overshoot, as long as a change of
+ * layout.
+ */
+export const layoutMotion = {
+  type: "spring",
+  visualDuration: layoutBlockMilliseconds / 1000,
+  bounce: 0,
+} as const satisfies Transition;
 
-// Props of `m` elements, `<m.div {...dialogMotion}>`. Elements that people read or use enter by a change of size or position
-// alone, so that they are visible from the first frame. Exit animations need `AnimatePresence`; use them only for elements
+// Props of `m` elements, `<m.div {...dialogMotion}>`. Elements that people read or use enter by a
+// change of size or position
+// alone, so that they are visible from the first frame. Exit animations need `AnimatePresence`; use
+// them only for elements
 // that are not used any more.
 const comes = { initial: "away", animate: "here" } as const;
 const comesAndGoes = { ...comes, exit: "gone" } as const;
@@ -28,22 +40,36 @@ export const dialogMotion = {
 /** The overlay behind a dialog. */
 export const shadeMotion = {
   ...comesAndGoes,
-  variants: { away: { opacity: 0 }, here: { opacity: 1, transition: leaving }, gone: { opacity: 0, transition: leaving } } satisfies Variants,
+  variants: {
+    away: { opacity: 0 },
+    here: { opacity: 1, transition: leaving },
+    gone: { opacity: 0, transition: leaving },
+  } satisfies Variants,
 } as const;
 
 /** A panel of the whole screen slides down from above, and up again. */
 export const panelMotion = {
   ...comesAndGoes,
-  variants: { away: { y: "-12%" }, here: { y: "0%", transition: spring }, gone: { y: "-100%", transition: leaving } } satisfies Variants,
+  variants: {
+    away: { y: "-12%" },
+    here: { y: "0%", transition: spring },
+    gone: { y: "-100%", transition: leaving },
+  } satisfies Variants,
 } as const;
 
 /** A toast enters from the edge of the window; when it leaves, those below it move up. */
 export const toastMotion = {
   ...comesAndGoes,
-  variants: { away: { x: 48 }, here: { x: 0, transition: spring }, gone: { x: 48, height: 0, opacity: 0, transition: leaving } } satisfies Variants,
+  variants: {
+    away: { x: 48 },
+    here: { x: 0, transition: spring },
+    gone: { x: 48, height: 0, opacity: 0, transition: leaving },
+  } satisfies Variants,
 } as const;
 
-/** A slide enters from one side and leaves to the other: `custom` is 1 for forward and -1 for back. */
+/**
+ * A slide enters from one side and leaves to the other: `custom` is 1 for forward and -1 for back.
+ */
 export const slideMotion = {
   ...comesAndGoes,
   variants: {

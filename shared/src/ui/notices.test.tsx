@@ -22,22 +22,74 @@ describe("ErrorNotice", () => {
   const refusals: readonly (readonly [language: "en" | "es", details: ErrorDetails, sentence: string])[] = [
     ["en", { reason: "empty" }, "This file is empty."],
     ["en", { reason: "not_a_picture" }, "This file is not a picture. Choose a JPEG or PNG picture."],
-    ["en", { reason: "broken", kind: "jpeg" }, "This picture is damaged or incomplete. Download or copy it again, save it again as JPEG or PNG, or choose another copy of it."],
-    ["es", { reason: "broken", kind: "jpeg" }, "Esta imagen está dañada o incompleta. Descárgala o cópiala de nuevo, guárdala otra vez como JPEG o PNG, o elige otra copia."],
+    [
+      "en",
+      { reason: "broken", kind: "jpeg" },
+      "This picture is damaged or incomplete. Download or copy it again, save it again as JPEG or PNG, or choose another copy of it.",
+    ],
+    [
+      "es",
+      { reason: "broken", kind: "jpeg" },
+      "Esta imagen está dañada o incompleta. Descárgala o cópiala de nuevo, guárdala otra vez como JPEG o PNG, o elige otra copia.",
+    ],
     ["en", { reason: "too_small" }, "This picture is too small: it needs at least 64 pixels on each side."],
-    ["en", { reason: "unsupported", kind: "cmyk_jpeg" }, "Save it as JPEG or PNG with ordinary colours (RGB), and choose that copy."],
-    ["es", { reason: "unsupported", kind: "cmyk_jpeg" }, "Guárdalo como JPEG o PNG con colores normales (RGB) y elige esa copia."],
-    ["en", { reason: "unsupported", kind: "twelve_bit_jpeg" }, "This is a rare kind of JPEG (12 bits per colour). Save it again as an ordinary JPEG or PNG"],
-    ["es", { reason: "unsupported", kind: "lossless_jpeg" }, "Este JPEG es de un tipo poco común (sin pérdida). Guárdalo de nuevo como JPEG normal o PNG"],
+    [
+      "en",
+      { reason: "unsupported", kind: "cmyk_jpeg" },
+      "Save it as JPEG or PNG with ordinary colours (RGB), and choose that copy.",
+    ],
+    [
+      "es",
+      { reason: "unsupported", kind: "cmyk_jpeg" },
+      "Guárdalo como JPEG o PNG con colores normales (RGB) y elige esa copia.",
+    ],
+    [
+      "en",
+      { reason: "unsupported", kind: "twelve_bit_jpeg" },
+      "This is a rare kind of JPEG (12 bits per colour). Save it again as an ordinary JPEG or PNG",
+    ],
+    [
+      "es",
+      { reason: "unsupported", kind: "lossless_jpeg" },
+      "Este JPEG es de un tipo poco común (sin pérdida). Guárdalo de nuevo como JPEG normal o PNG",
+    ],
     ["en", { reason: "unsupported", kind: "arithmetic_jpeg" }, "This is a rare kind of JPEG (arithmetic coding)."],
-    ["en", { reason: "unsupported", kind: "animated_webp" }, "This is a moving picture (WebP), which cannot be used. Save one still picture as JPEG or PNG"],
-    ["es", { reason: "unsupported", kind: "animated_avif" }, "Esta es una imagen en movimiento (AVIF) y no se puede usar."],
-    ["es", { reason: "unsupported", kind: "video" }, "Esto es un vídeo. Guarda un fotograma como JPEG o PNG y elige esa imagen."],
-    ["en", { reason: "unsupported", kind: "gif" }, "This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy."],
-    ["es", { reason: "unsupported", kind: "tiff" }, "Este tipo de archivo TIFF no se puede leer aquí. Guarda la imagen como JPEG o PNG y elige esa copia."],
+    [
+      "en",
+      { reason: "unsupported", kind: "animated_webp" },
+      "This is a moving picture (WebP), which cannot be used. Save one still picture as JPEG or PNG",
+    ],
+    [
+      "es",
+      { reason: "unsupported", kind: "animated_avif" },
+      "Esta es una imagen en movimiento (AVIF) y no se puede usar.",
+    ],
+    [
+      "es",
+      { reason: "unsupported", kind: "video" },
+      "Esto es un vídeo. Guarda un fotograma como JPEG o PNG y elige esa imagen.",
+    ],
+    [
+      "en",
+      { reason: "unsupported", kind: "gif" },
+      "This kind of GIF file cannot be read here. Save the picture as JPEG or PNG, and choose that copy.",
+    ],
+    [
+      "es",
+      { reason: "unsupported", kind: "tiff" },
+      "Este tipo de archivo TIFF no se puede leer aquí. Guarda la imagen como JPEG o PNG y elige esa copia.",
+    ],
     ["en", { reason: "unsupported", kind: "cr3" }, "This is a raw file of a camera (CR3). Save it as JPEG or PNG"],
-    ["es", { reason: "unsupported", kind: "nef" }, "Este es un archivo RAW de una cámara (NEF). Guárdalo como JPEG o PNG"],
-    ["en", { reason: "unsupported", kind: "something new" }, "This file cannot be read as a picture. Choose a JPEG or PNG picture."],
+    [
+      "es",
+      { reason: "unsupported", kind: "nef" },
+      "Este es un archivo RAW de una cámara (NEF). Guárdalo como JPEG o PNG",
+    ],
+    [
+      "en",
+      { reason: "unsupported", kind: "something new" },
+      "This file cannot be read as a picture. Choose a JPEG or PNG picture.",
+    ],
   ];
   it.each(refusals)("says in %s why a picture is refused and what to do: %j", async (language, details, sentence) => {
     await renderApp(<ErrorNotice error={new PortalError("picture_unreadable", { details })} />, { language });
@@ -45,10 +97,19 @@ describe("ErrorNotice", () => {
   });
 
   it.each([
-    ["en", "This picture has 9000 × 8000 pixels, more than can be read here of this kind of file. Save a smaller copy as JPEG"],
-    ["es", "Esta imagen tiene 9000 × 8000 píxeles, más de lo que se puede leer aquí de este tipo de archivo. Guarda una copia más pequeña como JPEG"],
+    [
+      "en",
+      "This picture has 9000 × 8000 pixels, more than can be read here of this kind of file. Save a smaller copy as JPEG",
+    ],
+    [
+      "es",
+      "Esta imagen tiene 9000 × 8000 píxeles, más de lo que se puede leer aquí de este tipo de archivo. Guarda una copia más pequeña como JPEG",
+    ],
   ] as const)("says in %s how large a picture is that is too large", async (language, sentence) => {
-    await renderApp(<ErrorNotice error={new PortalError("picture_too_large", { details: { width: 9000, height: 8000 } })} />, { language });
+    await renderApp(
+      <ErrorNotice error={new PortalError("picture_too_large", { details: { width: 9000, height: 8000 } })} />,
+      { language },
+    );
     expect(screen.getByRole("alert")).toHaveTextContent(sentence);
   });
 
@@ -69,7 +130,13 @@ describe("ErrorNotice", () => {
 
   it("names the request for support, and tries again", async () => {
     const again = jest.fn();
-    const cause = new HttpError({ status: 503, statusText: "Service Unavailable", path: "/secrets/store", requestId: "req-7", problem: null });
+    const cause = new HttpError({
+      status: 503,
+      statusText: "Service Unavailable",
+      path: "/secrets/store",
+      requestId: "req-7",
+      problem: null,
+    });
     await renderApp(<ErrorNotice error={new PortalError("service_unavailable", { cause })} onRetry={again} />);
     expect(screen.getByRole("alert")).toHaveTextContent("Reference for support: req-7");
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));

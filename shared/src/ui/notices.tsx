@@ -15,7 +15,10 @@ export interface NoticeProps {
   readonly title?: string;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
-  /** `status` is read out politely when it appears, `alert` at once. None for a notice that is there from the start. */
+  /**
+   * `status` is read out politely when it appears, `alert` at once. None for a notice that is there
+   * from the start.
+   */
   readonly role?: "status" | "alert";
 }
 
@@ -44,7 +47,10 @@ export interface ErrorNoticeProps {
   readonly children?: ReactNode;
 }
 
-/** An error as a sentence, by its code and, for pictures, its reason. Messages of errors are never shown. */
+/**
+ * An error as a sentence, by its code and, for pictures, its reason. Messages of errors are never
+ * shown.
+ */
 export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
   const { t } = useTranslation("common");
   const sentence = useErrorSentence();
@@ -78,16 +84,35 @@ const NoticeBox = styled.div`
   padding: ${space(3)} ${space(4)};
   border-radius: ${s("radius")};
   color: ${s("text")};
-  & > svg { flex: none; margin-top: 2px; }
+  & > svg {
+    flex: none;
+    margin-top: 2px;
+  }
 
-  &[data-tone="info"] { background: ${s("accentSoft")}; }
-  &[data-tone="info"] > svg { color: ${s("accentText")}; }
-  &[data-tone="success"] { background: ${s("successSoft")}; }
-  &[data-tone="success"] > svg { color: ${s("successText")}; }
-  &[data-tone="warn"] { background: ${s("warnSoft")}; }
-  &[data-tone="warn"] > svg { color: ${s("warnText")}; }
-  &[data-tone="danger"] { background: ${s("dangerSoft")}; }
-  &[data-tone="danger"] > svg { color: ${s("dangerText")}; }
+  &[data-tone="info"] {
+    background: ${s("accentSoft")};
+  }
+  &[data-tone="info"] > svg {
+    color: ${s("accentText")};
+  }
+  &[data-tone="success"] {
+    background: ${s("successSoft")};
+  }
+  &[data-tone="success"] > svg {
+    color: ${s("successText")};
+  }
+  &[data-tone="warn"] {
+    background: ${s("warnSoft")};
+  }
+  &[data-tone="warn"] > svg {
+    color: ${s("warnText")};
+  }
+  &[data-tone="danger"] {
+    background: ${s("dangerSoft")};
+  }
+  &[data-tone="danger"] > svg {
+    color: ${s("dangerText")};
+  }
 `;
 
 const Body = styled.div`
@@ -96,8 +121,13 @@ const Body = styled.div`
   gap: ${space(1)};
   min-width: 0;
   max-width: ${s("lineLength")};
-  & strong { font-weight: 650; }
-  & ul { list-style: disc; padding-left: ${space(5)}; }
+  & strong {
+    font-weight: 650;
+  }
+  & ul {
+    list-style: disc;
+    padding-left: ${space(5)};
+  }
 `;
 
 const Actions = styled.div`

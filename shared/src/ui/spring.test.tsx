@@ -19,7 +19,10 @@ jest.mock("framer-motion", () => {
     mockTold.push(props);
     return createElement(real.m.div, props);
   };
-  return { ...real, m: new Proxy(real.m, { get: (target, name) => (name === "div" ? div : (Reflect.get(target, name) as unknown)) }) };
+  return {
+    ...real,
+    m: new Proxy(real.m, { get: (target, name) => (name === "div" ? div : (Reflect.get(target, name) as unknown)) }),
+  };
 });
 
 const nothing = () => undefined;

@@ -1,6 +1,9 @@
 import type {} from "./styled.d.ts";
 
-/** Colours by theme, as custom properties: switching the theme repaints nothing in React. Each pair that carries text is tested for WCAG AA. */
+/**
+ * Colours by theme, as custom properties: switching the theme repaints nothing in React. Each pair
+ * that carries text is tested for WCAG AA.
+ */
 const light = {
   background: "#f8f6f2",
   surface: "#ffffff",
@@ -71,7 +74,8 @@ const measures = {
   radius: "12px",
   radiusSmall: "8px",
   radiusRound: "999px",
-  fontFamily: '"Inter Variable", "Inter Fallback", "Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamily:
+    '"Inter Variable", "Inter Fallback", "Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   fontMono: 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, monospace',
   textTiny: "0.75rem",
   textSmall: "0.875rem",
@@ -85,7 +89,10 @@ const measures = {
 
 /** A soft shadow in light; a hairline border in dark. */
 const shadows = {
-  light: { shadow: "0 1px 2px rgb(60 50 35 / 0.06), 0 6px 20px rgb(60 50 35 / 0.06)", shadowRaised: "0 4px 12px rgb(60 50 35 / 0.1), 0 20px 48px rgb(60 50 35 / 0.16)" },
+  light: {
+    shadow: "0 1px 2px rgb(60 50 35 / 0.06), 0 6px 20px rgb(60 50 35 / 0.06)",
+    shadowRaised: "0 4px 12px rgb(60 50 35 / 0.1), 0 20px 48px rgb(60 50 35 / 0.16)",
+  },
   dark: { shadow: "none", shadowRaised: "0 16px 48px rgb(0 0 0 / 0.5)" },
 } as const;
 
@@ -101,7 +108,10 @@ export function space(n: number): string {
   return `${String(n * 4)}px`;
 }
 
-/** z-index values. The loading overlay is below modals (specification, section 9), and so are guided tours. */
+/**
+ * z-index values. The loading overlay is below modals (specification, section 9), and so are guided
+ * tours.
+ */
 export const depths = { raised: 1, frame: 50, overlay: 99, tour: 500, dialog: 1000, menu: 1100, toast: 1200 } as const;
 
 /** Widths in pixels. Below `mobile` the portal has its bottom bar. */
@@ -116,7 +126,10 @@ export const media = {
   still: "@media (prefers-reduced-motion: reduce)",
 } as const;
 
-/** Colours that a vendor replaces, by token name. Unknown names and values that are not plain colours are left out. */
+/**
+ * Colours that a vendor replaces, by token name. Unknown names and values that are not plain
+ * colours are left out.
+ */
 export interface ColorOverrides {
   readonly light?: Readonly<Record<string, string>>;
   readonly dark?: Readonly<Record<string, string>>;

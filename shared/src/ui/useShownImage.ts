@@ -7,8 +7,8 @@ import type { Vault } from "../contract/vault.ts";
 export type PictureKeeper = Pick<Vault, "forgetShown">;
 
 /**
- * The picture that a form shows, forgotten when the form goes. `handOver` leaves the present one to somebody else, who
- * then has {@link useForgetting} for it.
+ * The picture that a form shows, forgotten when the form goes. `handOver` leaves the present one to
+ * somebody else, who then has {@link useForgetting} for it.
  */
 export function useShownImage(keeper: PictureKeeper) {
   const [shown, setShown] = useState<ShownImage | null>(null);

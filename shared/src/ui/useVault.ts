@@ -20,7 +20,10 @@ interface Failed {
   readonly retry: () => void;
 }
 
-/** The portal's vault. A screen that needs it shows a failure in its own area; the rest of the page keeps working. */
+/**
+ * The portal's vault. A screen that needs it shows a failure in its own area; the rest of the page
+ * keeps working.
+ */
 export function useVault(): VaultAccess {
   const access = useService(vaultOf);
   return useMemo(() => (access.status === "ready" ? { status: "ready", vault: access.service } : access), [access]);
@@ -41,8 +44,12 @@ const pending: Pending = { status: "loading" };
 function useService<Service>(serviceOf: (portal: Portal) => Promise<Service>): Access<Service> {
   const portal = usePortal();
   const [attempt, setAttempt] = useState(0);
-  const [settled, setSettled] = useState<{ readonly promise: Promise<Service>; readonly access: Access<Service> } | null>(null);
-  // Read once per attempt: after a failure each read of the portal's member would give another promise.
+  const [settled, setSettled] = useState<{
+    readonly promise: Promise<Service>;
+    readonly access: Access<Service>;
+  } | null>(null);
+  // Read once per attempt: after a failure each read of the portal's member would give another
+  // promise.
   const { promise } = useMemo(() => ({ attempt, promise: serviceOf(portal) }), [portal, serviceOf, attempt]);
   useEffect(() => {
     let current = true;

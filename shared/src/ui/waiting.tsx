@@ -56,9 +56,14 @@ export function Progress({ label, done, total }: ProgressProps) {
         aria-valuemax={100}
         aria-valuenow={percent ?? undefined}
       >
-        <Fill data-unknown={percent === null} style={{ transform: percent === null ? undefined : `scaleX(${String(percent / 100)})` }} />
+        <Fill
+          data-unknown={percent === null}
+          style={{ transform: percent === null ? undefined : `scaleX(${String(percent / 100)})` }}
+        />
       </Track>
-      <VisuallyHidden role="status">{spoken === null ? label : t("progress.spoken_status", { label, percent: spoken })}</VisuallyHidden>
+      <VisuallyHidden role="status">
+        {spoken === null ? label : t("progress.spoken_status", { label, percent: spoken })}
+      </VisuallyHidden>
     </ProgressBox>
   );
 }
@@ -127,7 +132,9 @@ const Fill = styled.div`
   background: ${s("accent")};
   transform-origin: left;
   transition: transform 160ms linear;
-  &[data-unknown="true"] { animation: ${wander} 1.4s ease-in-out infinite; }
+  &[data-unknown="true"] {
+    animation: ${wander} 1.4s ease-in-out infinite;
+  }
 `;
 
 const Empty = styled.div`
@@ -139,7 +146,10 @@ const Empty = styled.div`
   border: 1px dashed ${s("border")};
   border-radius: ${s("radius")};
   text-align: center;
-  & p { color: ${s("textMuted")}; max-width: 52ch; }
+  & p {
+    color: ${s("textMuted")};
+    max-width: 52ch;
+  }
 `;
 
 const EmptyIcon = styled.div`
@@ -150,7 +160,10 @@ const EmptyIcon = styled.div`
   border-radius: 50%;
   background: ${s("accentSoft")};
   color: ${s("accentText")};
-  & > svg { width: 26px; height: 26px; }
+  & > svg {
+    width: 26px;
+    height: 26px;
+  }
 `;
 
 const EmptyTitle = styled.h2`

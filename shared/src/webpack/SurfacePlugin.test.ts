@@ -14,7 +14,9 @@ async function objections(source: string): Promise<string[]> {
     context: join(import.meta.dirname, "../.."),
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
     output: { path: join(import.meta.dirname, "../../dist/never") },
-    externals: Object.fromEntries([...Object.keys(sharedModules), "react-dom/server", "@relicario/shared/testing"].map((name) => [name, "var {}"])),
+    externals: Object.fromEntries(
+      [...Object.keys(sharedModules), "react-dom/server", "@relicario/shared/testing"].map((name) => [name, "var {}"]),
+    ),
     plugins: [new SurfacePlugin(), { apply: ({ hooks }) => hooks.shouldEmit.tap("test", () => false) }],
   });
   return new Promise((resolve, reject) => {
@@ -38,11 +40,26 @@ describe("a remote's build", () => {
   });
 
   it.each([
-    [`import { notThere } from "react"; console.log(notThere, notThere);`, "notThere of react is not given by the host: the surface of the contract does not list it."],
-    [`import * as query from "@tanstack/react-query"; console.log(query.nope);`, "nope of @tanstack/react-query is not given by the host: the surface of the contract does not list it."],
-    [`export { alsoNot } from "react-router";`, "alsoNot of react-router is not given by the host: the surface of the contract does not list it."],
-    [`import { z } from "zod"; console.log(z.locales.es);`, "z.locales.es of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along."],
-    [`import { core } from "zod"; console.log(core.locales);`, "core.locales of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along."],
+    [
+      `import { notThere } from "react"; console.log(notThere, notThere);`,
+      "notThere of react is not given by the host: the surface of the contract does not list it.",
+    ],
+    [
+      `import * as query from "@tanstack/react-query"; console.log(query.nope);`,
+      "nope of @tanstack/react-query is not given by the host: the surface of the contract does not list it.",
+    ],
+    [
+      `export { alsoNot } from "react-router";`,
+      "alsoNot of react-router is not given by the host: the surface of the contract does not list it.",
+    ],
+    [
+      `import { z } from "zod"; console.log(z.locales.es);`,
+      "z.locales.es of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along.",
+    ],
+    [
+      `import { core } from "zod"; console.log(core.locales);`,
+      "core.locales of zod is not given by the host: it has a door of its own, zod/locales, which a remote brings along.",
+    ],
     [
       `import { renderToString } from "react-dom/server"; console.log(renderToString);`,
       "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
@@ -51,7 +68,10 @@ describe("a remote's build", () => {
       `void import("react-dom/server").then(console.log);`,
       "react-dom/server is not given by the host, and a remote must not bring a second react-dom: the surface of the contract has react-dom, react-dom/client.",
     ],
-    [`const { notThere } = await import("react"); console.log(notThere);`, "notThere of react is not given by the host: the surface of the contract does not list it."],
+    [
+      `const { notThere } = await import("react"); console.log(notThere);`,
+      "notThere of react is not given by the host: the surface of the contract does not list it.",
+    ],
     [
       `import { renderApp } from "@relicario/shared/testing"; console.log(renderApp);`,
       "@relicario/shared/testing is not given by the host, and a remote must not bring a second @relicario/shared: the surface of the contract has @relicario/shared/contract, @relicario/shared/api, @relicario/shared/errors, @relicario/shared/i18n, @relicario/shared/ui, @relicario/shared/forms.",

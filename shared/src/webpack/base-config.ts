@@ -1,5 +1,6 @@
 /**
- * What all builds have in common. The settings of Module Federation and why they are so: docs/decisions/0050.
+ * What all builds have in common. The settings of Module Federation and why they are so:
+ * docs/decisions/0050.
  */
 import { createRequire } from "node:module";
 
@@ -17,8 +18,9 @@ export interface BuildArguments {
 }
 
 /**
- * Makes components replaceable while the page runs (React's refresh), for a host in development mode alone: what replaces
- * them has no signed hash, so a remote that is built with this asks for none.
+ * Makes components replaceable while the page runs (React's refresh), for a host in development
+ * mode alone: what replaces them has no signed hash, so a remote that is built with this asks for
+ * none.
  */
 export type Refresh = TransformerFactory<SourceFile>;
 
@@ -45,9 +47,11 @@ export function baseConfig({ name, context, mode, refresh }: BaseSettings): Conf
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
     module: { parser: strictExports, rules: [typescript(refresh)] },
-    // What is released is built from nothing: with webpack's cache on disk a second build left out what a module gives on by `export * from` a shared package.
+    // What is released is built from nothing: with webpack's cache on disk a second build left out
+    // what a module gives on by `export * from` a shared package.
     cache: mode === "production" ? false : { type: "memory" },
-    // "deterministic" numbers modules by hashes of their names, and federation's have the folder's path in them.
+    // "deterministic" numbers modules by hashes of their names, and federation's have the folder's
+    // path in them.
     optimization: { runtimeChunk: false, moduleIds: "natural", chunkIds: "deterministic" },
     performance: false, // budgets are kept by size-limit, on compressed sizes
     infrastructureLogging: { level: "error" },
@@ -62,7 +66,13 @@ export function typescript(refresh?: Refresh): RuleSetRule {
     loader: require.resolve("ts-loader"),
     options: {
       transpileOnly: true,
-      compilerOptions: { noEmit: false, allowImportingTsExtensions: false, sourceMap: true, target: "ES2022", jsx: "react-jsx" },
+      compilerOptions: {
+        noEmit: false,
+        allowImportingTsExtensions: false,
+        sourceMap: true,
+        target: "ES2022",
+        jsx: "react-jsx",
+      },
       ...(refresh !== undefined && { getCustomTransformers: () => ({ before: [refresh] }) }),
     },
   };

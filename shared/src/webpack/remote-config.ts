@@ -11,11 +11,14 @@ import { takenFromHost } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
 /**
- * How a remote is built: one exposed face, nothing shared brought along. For the `webpack.config.ts` or `.mjs` of a package with
- * `manifest.json` and `src/remote.tsx`: `export default remoteConfig(import.meta.dirname)`. Built into `build/web`.
+ * How a remote is built: one exposed face, nothing shared brought along. For the
+ * `webpack.config.ts` or `.mjs` of a package with `manifest.json` and `src/remote.tsx`: `export
+ * default remoteConfig(import.meta.dirname)`. Built into `build/web`.
  */
 export function remoteConfig(folder: string): (environment: unknown, options: BuildArguments) => Configuration {
-  const { name } = z.object({ name: z.string() }).parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
+  const { name } = z
+    .object({ name: z.string() })
+    .parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
   const container = `relicario_${name}`;
   return (_environment, { mode = "production", refresh }) => ({
     ...baseConfig({ name, context: folder, mode, refresh }),
@@ -24,7 +27,8 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
     output: {
       path: join(folder, "build/web"),
       publicPath: "auto",
-      // The folder of a release is named by the hash of its files, so what is in it needs no hash of its own.
+      // The folder of a release is named by the hash of its files, so what is in it needs no hash
+      // of its own.
       filename: "[name].js",
       chunkFilename: "[name].js",
       cssChunkFilename: "[name].css",

@@ -4,11 +4,13 @@ describe("the table of shared packages", () => {
   it("has the same names and ranges in the host and in the remotes", () => {
     const [provided, taken] = [providedByHost(), takenFromHost()];
     expect(Object.keys(provided)).toEqual(Object.keys(taken));
-    for (const [name, { requiredVersion }] of Object.entries(taken)) expect(provided[name]).toMatchObject({ singleton: true, requiredVersion });
+    for (const [name, { requiredVersion }] of Object.entries(taken))
+      expect(provided[name]).toMatchObject({ singleton: true, requiredVersion });
   });
 
   it("leaves a remote nothing of its own to fall back to", () => {
-    for (const shared of Object.values(takenFromHost())) expect(shared).toMatchObject({ import: false, strictVersion: true, singleton: true });
+    for (const shared of Object.values(takenFromHost()))
+      expect(shared).toMatchObject({ import: false, strictVersion: true, singleton: true });
   });
 
   it("takes a version from the list, as a range", () => {

@@ -1,6 +1,6 @@
 /**
- * The one table of packages that host and remotes share at run time. The host brings each of them, once and whole; a remote
- * brings none, and refuses to start with a version that does not fit.
+ * The one table of packages that host and remotes share at run time. The host brings each of them,
+ * once and whole; a remote brings none, and refuses to start with a version that does not fit.
  */
 import surface from "./surface.json" with { type: "json" };
 
@@ -12,10 +12,16 @@ export interface SharedModule {
   readonly withheld?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The surface by the name that is imported, such as `react-dom/client`. Made by `pnpm surface`, checked by `pnpm check:surface`. */
+/**
+ * The surface by the name that is imported, such as `react-dom/client`. Made by `pnpm surface`,
+ * checked by `pnpm check:surface`.
+ */
 export const sharedModules: Readonly<Record<string, SharedModule>> = surface;
 
-/** What the host gives in scripts of their own, beside the first one; what imports one of them cannot be eager either. */
+/**
+ * What the host gives in scripts of their own, beside the first one; what imports one of them
+ * cannot be eager either.
+ */
 const later: readonly string[] = ["framer-motion", "@relicario/shared/ui", "@relicario/shared/forms"];
 
 interface SharedPackage {
@@ -27,7 +33,10 @@ interface SharedPackage {
   readonly version?: string;
 }
 
-/** What the host shares. `reExports`: a module that stands for a package in the build, by the package's name. */
+/**
+ * What the host shares. `reExports`: a module that stands for a package in the build, by the
+ * package's name.
+ */
 export function providedByHost(reExports: Readonly<Record<string, string>> = {}): Record<string, SharedPackage> {
   return table((name, version) => {
     const reExport = reExports[name];
@@ -35,11 +44,19 @@ export function providedByHost(reExports: Readonly<Record<string, string>> = {})
   });
 }
 
-/** What a remote takes from the host. Without a fallback of its own, so that a second React can never appear. */
+/**
+ * What a remote takes from the host. Without a fallback of its own, so that a second React can
+ * never appear.
+ */
 export function takenFromHost(): Record<string, SharedPackage> {
   return table(() => ({ import: false, strictVersion: true }));
 }
 
 function table(more: (name: string, version: string) => Partial<SharedPackage>): Record<string, SharedPackage> {
-  return Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, { singleton: true, requiredVersion: `^${version}`, ...more(name, version) }]));
+  return Object.fromEntries(
+    Object.entries(sharedModules).map(([name, { version }]) => [
+      name,
+      { singleton: true, requiredVersion: `^${version}`, ...more(name, version) },
+    ]),
+  );
 }

@@ -11,12 +11,16 @@ import { portOf } from "../serve/serve.ts";
 const origin = "http://localhost:3000";
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
 
-/** Answers with what the attacker puts into the query: `type`, `status`, and any header as `h-<name>`. */
+/**
+ * Answers with what the attacker puts into the query: `type`, `status`, and any header as
+ * `h-<name>`.
+ */
 function hostileServer(seen: Record<string, unknown>[]): FastifyInstance {
   const server = fastify({ exposeHeadRoutes: true });
   server.all<{ Querystring: Record<string, string> }>("/*", async ({ query, headers }, reply) => {
     seen.push(headers);
-    for (const [name, value] of Object.entries(query)) if (name.startsWith("h-")) void reply.header(name.slice(2), value);
+    for (const [name, value] of Object.entries(query))
+      if (name.startsWith("h-")) void reply.header(name.slice(2), value);
     void reply.code(Number(query["status"] ?? 200));
     if (query["type"] !== undefined) void reply.header("content-type", query["type"]);
     return reply.send(Buffer.from("<script>attack()</script>"));
@@ -34,7 +38,10 @@ describe("whoever answers behind the gateway", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "attacks-"));
     mkdirSync(join(folder, "host"));
-    writeFileSync(join(folder, "host/index.html"), '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>');
+    writeFileSync(
+      join(folder, "host/index.html"),
+      '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>',
+    );
     behind = hostileServer(seen);
     await behind.listen({ host: "127.0.0.1", port: 0 });
     const address = `http://127.0.0.1:${String(portOf(behind))}`;
@@ -56,36 +63,60 @@ describe("whoever answers behind the gateway", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const get = (path: string, query: Record<string, string>, headers: Record<string, string> = {}) => gateway.inject({ method: "GET", url: path, query, headers });
+  const get = (path: string, query: Record<string, string>, headers: Record<string, string> = {}) =>
+    gateway.inject({ method: "GET", url: path, query, headers });
   const usual = { "/api/x": "application/json", "/r/secrets/x.js": "text/javascript" } as const;
 
   describe.each(["/api/x", "/r/secrets/x.js"] as const)("at %s", (path) => {
-    it.each(["text/html", "text/html; charset=utf-8", "application/xhtml+xml", "text/xml", "application/xml", "application/pdf", "multipart/x-mixed-replace"])(
-      "wants its answer to be a page of the portal: %s is refused",
-      async (type) => {
-        const answer = await get(path, { type });
-        expect(answer.statusCode).toBe(502);
-        expect(answer.headers["content-type"]).toBe("application/problem+json");
-        expect(answer.body).not.toContain("attack");
-        expect(notes.at(-1)).toMatchObject({ failure: "MEDIA_TYPE" });
-      },
-    );
+    it.each([
+      "text/html",
+      "text/html; charset=utf-8",
+      "application/xhtml+xml",
+      "text/xml",
+      "application/xml",
+      "application/pdf",
+      "multipart/x-mixed-replace",
+    ])("wants its answer to be a page of the portal: %s is refused", async (type) => {
+      const answer = await get(path, { type });
+      expect(answer.statusCode).toBe(502);
+      expect(answer.headers["content-type"]).toBe("application/problem+json");
+      expect(answer.body).not.toContain("attack");
+      expect(notes.at(-1)).toMatchObject({ failure: "MEDIA_TYPE" });
+    });
 
     it("wants browsers to guess what its answer is: it goes out as bytes, or not at all", async () => {
       const { statusCode, headers } = await get(path, {});
-      expect([statusCode, headers["content-type"], headers["x-content-type-options"]]).toEqual(path === "/api/x" ? [200, "application/octet-stream", "nosniff"] : [502, "application/problem+json", "nosniff"]);
+      expect([statusCode, headers["content-type"], headers["x-content-type-options"]]).toEqual(
+        path === "/api/x" ? [200, "application/octet-stream", "nosniff"] : [502, "application/problem+json", "nosniff"],
+      );
     });
 
     it("wants what it may answer to be opened as a document: it has no origin, runs nothing and is framed by nobody", async () => {
       for (const type of [usual[path], "application/problem+json"]) {
-        const answer = await get(path, { type, "h-content-security-policy": "default-src *", "h-x-content-type-options": "sniff" });
+        const answer = await get(path, {
+          type,
+          "h-content-security-policy": "default-src *",
+          "h-x-content-type-options": "sniff",
+        });
         expect(answer.statusCode).toBe(200);
         expect(answer.headers["content-security-policy"]).toBe("sandbox; default-src 'none'; frame-ancestors 'none'");
         expect(answer.headers["x-content-type-options"]).toBe("nosniff");
       }
     });
 
-    it.each(["document", "iframe", "frame", "object", "embed", "serviceworker", "worker", "sharedworker", "audioworklet", "xslt", "manifest"])("wants to be loaded as %s: the request is refused", async (destination) => {
+    it.each([
+      "document",
+      "iframe",
+      "frame",
+      "object",
+      "embed",
+      "serviceworker",
+      "worker",
+      "sharedworker",
+      "audioworklet",
+      "xslt",
+      "manifest",
+    ])("wants to be loaded as %s: the request is refused", async (destination) => {
       const before = seen.length;
       const answer = await get(path, { type: usual[path] }, { "sec-fetch-dest": destination });
       expect(answer.statusCode).toBe(403);
@@ -118,13 +149,25 @@ describe("whoever answers behind the gateway", () => {
       expect(answer.headers[name.toLowerCase()]).not.toBe(value);
     });
 
-    it.each([301, 302, 303, 307, 308])("wants to send the browser elsewhere by %i: the answer is refused", async (status) => {
-      const answer = await get(path, { status: String(status), type: usual[path], "h-location": "https://evil.example/" });
-      expect(answer.statusCode).toBe(502);
-      expect(answer.headers).not.toHaveProperty("location");
-    });
+    it.each([301, 302, 303, 307, 308])(
+      "wants to send the browser elsewhere by %i: the answer is refused",
+      async (status) => {
+        const answer = await get(path, {
+          status: String(status),
+          type: usual[path],
+          "h-location": "https://evil.example/",
+        });
+        expect(answer.statusCode).toBe(502);
+        expect(answer.headers).not.toHaveProperty("location");
+      },
+    );
 
-    it.each(['Basic realm="Relicario: your passphrase"', "Digest", "Negotiate", 'Bearer, Basic realm="your passphrase"'])("wants browsers to ask the person in the portal's name, by %s: nothing asks", async (challenge) => {
+    it.each([
+      'Basic realm="Relicario: your passphrase"',
+      "Digest",
+      "Negotiate",
+      'Bearer, Basic realm="your passphrase"',
+    ])("wants browsers to ask the person in the portal's name, by %s: nothing asks", async (challenge) => {
       const answer = await get(path, { status: "401", type: "application/json", "h-www-authenticate": challenge });
       expect(answer.statusCode).toBe(401);
       expect(answer.headers["www-authenticate"]).toBeUndefined();
@@ -138,23 +181,43 @@ describe("whoever answers behind the gateway", () => {
 
   it("wants its answers to run as a script of the page: the service's are refused, and no policy names them", async () => {
     expect((await get("/api/x", { type: "text/javascript" })).statusCode).toBe(502);
-    for (const destination of ["script", "style", "image", "font"]) expect((await get("/api/x", { type: "application/json" }, { "sec-fetch-dest": destination })).statusCode).toBe(403);
-    const page = await gateway.inject({ method: "GET", url: "/home", headers: { accept: "text/html", "sec-fetch-mode": "navigate" } });
-    const sources = /script-src ([^;]+)/.exec(String(page.headers["content-security-policy"]))?.[1]?.replace(/nonce-[^']+/, "nonce-N");
+    for (const destination of ["script", "style", "image", "font"])
+      expect((await get("/api/x", { type: "application/json" }, { "sec-fetch-dest": destination })).statusCode).toBe(
+        403,
+      );
+    const page = await gateway.inject({
+      method: "GET",
+      url: "/home",
+      headers: { accept: "text/html", "sec-fetch-mode": "navigate" },
+    });
+    const sources = /script-src ([^;]+)/
+      .exec(String(page.headers["content-security-policy"]))?.[1]
+      ?.replace(/nonce-[^']+/, "nonce-N");
     expect(sources).toBe("http://localhost:3000/static/ http://localhost:3000/r/ 'nonce-N' 'wasm-unsafe-eval'");
   });
 
   it("wants the session of the person on a static server: only the service is given it", async () => {
     await get("/r/secrets/x.js", { type: "text/javascript" }, { authorization: "Bearer session" });
     expect(seen.at(-1)).not.toHaveProperty("authorization");
-    const answer = await get("/api/x", { status: "401", type: "application/json", "h-www-authenticate": 'Bearer error="invalid_token"' }, { authorization: "Bearer session" });
+    const answer = await get(
+      "/api/x",
+      { status: "401", type: "application/json", "h-www-authenticate": 'Bearer error="invalid_token"' },
+      { authorization: "Bearer session" },
+    );
     expect(seen.at(-1)).toMatchObject({ authorization: "Bearer session" });
     expect(answer.headers["www-authenticate"]).toBe('Bearer error="invalid_token"');
   });
 
   it("gets through with what is really used: data of the service, code and files of a release", async () => {
-    for (const type of ["application/json; charset=utf-8", "application/octet-stream"]) expect((await get("/api/x", { type }, { "sec-fetch-dest": "empty" })).statusCode).toBe(200);
-    for (const [destination, type] of [["script", "text/javascript; charset=utf-8"], ["style", "text/css"], ["empty", "application/wasm"], ["font", "font/woff2"], ["image", "image/svg+xml"]] as const) {
+    for (const type of ["application/json; charset=utf-8", "application/octet-stream"])
+      expect((await get("/api/x", { type }, { "sec-fetch-dest": "empty" })).statusCode).toBe(200);
+    for (const [destination, type] of [
+      ["script", "text/javascript; charset=utf-8"],
+      ["style", "text/css"],
+      ["empty", "application/wasm"],
+      ["font", "font/woff2"],
+      ["image", "image/svg+xml"],
+    ] as const) {
       expect((await get("/r/secrets/x", { type }, { "sec-fetch-dest": destination })).statusCode).toBe(200);
     }
     expect((await get("/api/x", { status: "204" })).statusCode).toBe(204);

@@ -5,11 +5,25 @@ import { filesBelow } from "./files.ts";
 import { takeLease } from "./lease.ts";
 import { compareObjects, looseKeys, objectsOfRows, type Findings } from "./objects.ts";
 import { damagedRows } from "./rows.ts";
-import { databaseNames, objectsFolder, readList, readState, stateNames, statesFolder, type NamedObject } from "./state.ts";
+import {
+  databaseNames,
+  objectsFolder,
+  readList,
+  readState,
+  stateNames,
+  statesFolder,
+  type NamedObject,
+} from "./state.ts";
 import type { System } from "./system.ts";
 
-/** The rows of a system against its objects, while it may run: what is being written is in no finding. */
-export async function checkSystem({ databaseUrls, objects }: Pick<System, "databaseUrls" | "objects">): Promise<Findings> {
+/**
+ * The rows of a system against its objects, while it may run: what is being written is in no
+ * finding.
+ */
+export async function checkSystem({
+  databaseUrls,
+  objects,
+}: Pick<System, "databaseUrls" | "objects">): Promise<Findings> {
   const lease = await takeLease(databaseUrls.service);
   try {
     const there = await filesBelow(objects); // before the rows: whatever is there then was announced before
@@ -25,7 +39,10 @@ export async function checkSystem({ databaseUrls, objects }: Pick<System, "datab
   }
 }
 
-/** All states of a backup: their rows and their objects. Files of rows stand among the findings by their path. */
+/**
+ * All states of a backup: their rows and their objects. Files of rows stand among the findings by
+ * their path.
+ */
 export async function checkBackup(backup: string): Promise<Findings> {
   const names = await stateNames(backup);
   if (names.length === 0) throw new Complaint(`${backup} holds no backup.`);
@@ -42,5 +59,10 @@ export async function checkBackup(backup: string): Promise<Findings> {
   const folder = objectsFolder(backup);
   const found = await compareObjects(folder, [...objects.values()], await filesBelow(folder));
   const all = [...rows, found];
-  return { looked: all.reduce((sum, { looked }) => sum + looked, 0), missing: all.flatMap(({ missing }) => missing), changed: all.flatMap(({ changed }) => changed), leftOver: found.leftOver };
+  return {
+    looked: all.reduce((sum, { looked }) => sum + looked, 0),
+    missing: all.flatMap(({ missing }) => missing),
+    changed: all.flatMap(({ changed }) => changed),
+    leftOver: found.leftOver,
+  };
 }

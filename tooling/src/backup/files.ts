@@ -48,11 +48,17 @@ export async function digestOfFile(file: string): Promise<FileFacts | null> {
 }
 
 /**
- * A copy under its name only when it is whole and holds what was expected; a `sha256` of null expects the size alone.
+ * A copy under its name only when it is whole and holds what was expected; a `sha256` of null
+ * expects the size alone.
  *
- * @returns what the source holds, null when it is missing or cannot be read; the copy is there when it fits.
+ * @returns what the source holds, null when it is missing or cannot be read; the copy is there when
+ *   it fits.
  */
-export async function copyChecked(from: string, to: string, expected: { readonly size: number; readonly sha256: string | null }): Promise<{ readonly facts: FileFacts | null; readonly fits: boolean }> {
+export async function copyChecked(
+  from: string,
+  to: string,
+  expected: { readonly size: number; readonly sha256: string | null },
+): Promise<{ readonly facts: FileFacts | null; readonly fits: boolean }> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   const beside = `${to}.${randomBytes(6).toString("hex")}.tmp`;
   const source = createReadStream(from);
@@ -73,10 +79,14 @@ export async function copyChecked(from: string, to: string, expected: { readonly
   }
 }
 
-/** Brings the entries of these files to the disk, and those of the folders that they are in, up to and with `root`. */
+/**
+ * Brings the entries of these files to the disk, and those of the folders that they are in, up to
+ * and with `root`.
+ */
 export async function syncFolders(root: string, files: readonly string[]): Promise<void> {
   const folders = new Set([root]);
-  for (const file of files) for (let folder = dirname(file); folder.length > root.length; folder = dirname(folder)) folders.add(folder);
+  for (const file of files)
+    for (let folder = dirname(file); folder.length > root.length; folder = dirname(folder)) folders.add(folder);
   for (const folder of folders) {
     const handle = await open(folder, "r");
     try {
@@ -87,11 +97,19 @@ export async function syncFolders(root: string, files: readonly string[]): Promi
   }
 }
 
-/** Paths of all files below a folder, with `/` between their parts; none when there is no folder. */
+/**
+ * Paths of all files below a folder, with `/` between their parts; none when there is no folder.
+ */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
   });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll("\\", "/"));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll("\\", "/"),
+    );
 }

@@ -2,7 +2,9 @@ import { Client, DatabaseError } from "pg";
 
 import { Complaint } from "../start/complaint.ts";
 
-/** The same as in api/src/objects/loose.ts, whose collector goes on only while nobody has it alone. */
+/**
+ * The same as in api/src/objects/loose.ts, whose collector goes on only while nobody has it alone.
+ */
 const lease = 7_235_003;
 
 /** How long a collection of objects that is under way, or another backup, is waited for. */
@@ -16,7 +18,10 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-/** No object is deleted while it is held. It belongs to a connection: whatever ends this process gives it back. */
+/**
+ * No object is deleted while it is held. It belongs to a connection: whatever ends this process
+ * gives it back.
+ */
 export async function takeLease(url: string): Promise<HeldLease> {
   const client = await connect(url);
   try {
@@ -24,7 +29,8 @@ export async function takeLease(url: string): Promise<HeldLease> {
     await client.query("select pg_advisory_lock($1)", [lease]);
   } catch (cause) {
     await client.end();
-    if (cause instanceof DatabaseError && cause.code === "55P03") throw new Complaint("Another backup, or a check, is running: try again when it is done.", { cause });
+    if (cause instanceof DatabaseError && cause.code === "55P03")
+      throw new Complaint("Another backup, or a check, is running: try again when it is done.", { cause });
     throw cause;
   }
   return {
@@ -33,7 +39,10 @@ export async function takeLease(url: string): Promise<HeldLease> {
       try {
         await client.query("select 1");
       } catch (cause) {
-        throw new Complaint("The connection to the database was lost, and objects may have been deleted meanwhile: try again.", { cause });
+        throw new Complaint(
+          "The connection to the database was lost, and objects may have been deleted meanwhile: try again.",
+          { cause },
+        );
       }
     },
     release: () => client.end(),
@@ -46,10 +55,15 @@ export async function connect(url: string): Promise<Client> {
   client.on("error", () => undefined); // the next query says so
   try {
     await client.connect();
-    await client.query("set statement_timeout = 0; set idle_session_timeout = 0; set idle_in_transaction_session_timeout = 0");
+    await client.query(
+      "set statement_timeout = 0; set idle_session_timeout = 0; set idle_in_transaction_session_timeout = 0",
+    );
   } catch (cause) {
     await client.end().catch(() => undefined); // it never was open
-    throw new Complaint(`The database ${new URL(url).pathname.slice(1)} cannot be reached: ${cause instanceof Error ? cause.message : "no answer"}.`, { cause });
+    throw new Complaint(
+      `The database ${new URL(url).pathname.slice(1)} cannot be reached: ${cause instanceof Error ? cause.message : "no answer"}.`,
+      { cause },
+    );
   }
   return client;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run backup <folder>`, `npm run restore <folder> [state]`, `npm run backup:check [folder]`: docs/operations.md, "Backups".
- * Environment: that of `npm start`, and `OBJECTS_URL`.
+ * `npm run backup <folder>`, `npm run restore <folder> [state]`, `npm run backup:check [folder]`:
+ * docs/operations.md, "Backups". Environment: that of `npm start`, and `OBJECTS_URL`.
  */
 import { resolve } from "node:path";
 
@@ -36,9 +36,14 @@ const acts: Readonly<Record<string, () => Promise<boolean>>> = {
     within(openSystem(environment), async (system) => {
       const { name, state: made, copied, damaged } = await makeBackup(system, backupFolder());
       for (const key of damaged) console.log(`damaged  ${key}`);
-      const rows = [made.databases.service, made.databases.identity].flatMap((database) => database?.tables ?? []).reduce((sum, table) => sum + table.rows, 0);
-      console.log(`State ${name}: ${String(rows)} rows, ${String(made.objects.count)} objects (${String(copied)} new${damaged.length > 0 ? `, ${String(damaged.length)} damaged` : ""}).`);
-      if (system.databaseUrls.identity === null) console.log("The identity provider is your own: its accounts are not in here.");
+      const rows = [made.databases.service, made.databases.identity]
+        .flatMap((database) => database?.tables ?? [])
+        .reduce((sum, table) => sum + table.rows, 0);
+      console.log(
+        `State ${name}: ${String(rows)} rows, ${String(made.objects.count)} objects (${String(copied)} new${damaged.length > 0 ? `, ${String(damaged.length)} damaged` : ""}).`,
+      );
+      if (system.databaseUrls.identity === null)
+        console.log("The identity provider is your own: its accounts are not in here.");
       console.log(`Keys are not in here either: keep ${system.keys} apart from it.`);
       return damaged.length === 0;
     }),
@@ -46,14 +51,22 @@ const acts: Readonly<Record<string, () => Promise<boolean>>> = {
     within(openTarget(environment), async (system) => {
       const { name, damaged } = await restoreBackup(system, backupFolder(), state);
       for (const key of damaged) console.log(`damaged  ${key}`);
-      console.log(`Restored ${name}${damaged.length > 0 ? `, but for ${String(damaged.length)} objects` : ""}. Put the keys of that time into ${system.keys} before the first start.`);
+      console.log(
+        `Restored ${name}${damaged.length > 0 ? `, but for ${String(damaged.length)} objects` : ""}. Put the keys of that time into ${system.keys} before the first start.`,
+      );
       return damaged.length === 0;
     }),
-  check: async () => report(folder === undefined ? await within(openSystem(environment), checkSystem) : await checkBackup(backupFolder())),
+  check: async () =>
+    report(
+      folder === undefined ? await within(openSystem(environment), checkSystem) : await checkBackup(backupFolder()),
+    ),
 };
 
 function backupFolder(): string {
-  if (folder === undefined) throw new Complaint("Say which folder: npm run backup <folder>, npm run restore <folder> [state], npm run backup:check [folder].");
+  if (folder === undefined)
+    throw new Complaint(
+      "Say which folder: npm run backup <folder>, npm run restore <folder> [state], npm run backup:check [folder].",
+    );
   return resolve(from, folder);
 }
 
@@ -61,7 +74,9 @@ function report({ looked, missing, changed, leftOver }: Findings): boolean {
   for (const key of missing) console.log(`missing    ${key}`);
   for (const key of changed) console.log(`changed    ${key}`);
   for (const key of leftOver) console.log(`left over  ${key}`);
-  console.log(`${String(looked)} looked at: ${String(missing.length)} missing, ${String(changed.length)} changed, ${String(leftOver.length)} left over.`);
+  console.log(
+    `${String(looked)} looked at: ${String(missing.length)} missing, ${String(changed.length)} changed, ${String(leftOver.length)} left over.`,
+  );
   return missing.length === 0 && changed.length === 0;
 }
 

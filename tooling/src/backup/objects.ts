@@ -40,7 +40,9 @@ export interface Findings {
   readonly leftOver: readonly string[];
 }
 
-/** A file that is there and cannot be read is not what was kept: it is named like one that changed. */
+/**
+ * A file that is there and cannot be read is not what was kept: it is named like one that changed.
+ */
 const unreadable = { size: -1, sha256: "" };
 
 /**
@@ -49,7 +51,12 @@ const unreadable = { size: -1, sha256: "" };
  * @param there what the folder held before the names were taken
  * @param known keys that may be there besides
  */
-export async function compareObjects(folder: string, names: readonly RowObject[], there: readonly string[], known: Iterable<string> = []): Promise<Findings> {
+export async function compareObjects(
+  folder: string,
+  names: readonly RowObject[],
+  there: readonly string[],
+  known: Iterable<string> = [],
+): Promise<Findings> {
   const missing: string[] = [];
   const changed: string[] = [];
   for (const { key, size, sha256 } of names) {

@@ -17,20 +17,27 @@ import { tableFile, type DatabaseName, type DatabaseState, type Table } from "./
 
 const execute = promisify(execFile);
 
-/** Where a database notes what was applied, and how it is brought up to date: its owner knows, in a process of its own. */
+/**
+ * Where a database notes what was applied, and how it is brought up to date: its owner knows, in a
+ * process of its own.
+ */
 const owners = {
   service: {
     notes: { schema: "drizzle", name: "__drizzle_migrations", column: "hash" },
-    migrate: 'import { migrateDatabase } from "./api/src/db/migrate.ts"; await migrateDatabase(process.env.RESTORED_DATABASE_URL);',
+    migrate:
+      'import { migrateDatabase } from "./api/src/db/migrate.ts"; await migrateDatabase(process.env.RESTORED_DATABASE_URL);',
   },
   identity: {
     notes: { schema: "public", name: "migrations", column: "id" },
-    migrate: 'import { migrate, openPool } from "./api/src/identity/database.ts"; const pool = openPool(process.env.RESTORED_DATABASE_URL, () => {}); await migrate(pool); await pool.end();',
+    migrate:
+      'import { migrate, openPool } from "./api/src/identity/database.ts"; const pool = openPool(process.env.RESTORED_DATABASE_URL, () => {}); await migrate(pool); await pool.end();',
   },
 } as const;
 
-const quoted = ({ schema, name }: Pick<Table, "schema" | "name">): string => `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
-const columnsOf = ({ columns }: Pick<Table, "columns">): string => columns.map((column) => escapeIdentifier(column)).join(", ");
+const quoted = ({ schema, name }: Pick<Table, "schema" | "name">): string =>
+  `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
+const columnsOf = ({ columns }: Pick<Table, "columns">): string =>
+  columns.map((column) => escapeIdentifier(column)).join(", ");
 
 /** All rows as one moment has them; the caller's transaction is that moment. */
 export async function copyRowsOut(client: Client, database: DatabaseName, state: string): Promise<DatabaseState> {
@@ -47,20 +54,38 @@ export async function copyRowsOut(client: Client, database: DatabaseName, state:
   return { migrations, tables };
 }
 
-/** Brings an empty database to the schema of the rows. @throws Complaint when this release has another one. */
-export async function prepareTables(client: Client, url: string, database: DatabaseName, { migrations }: DatabaseState): Promise<void> {
-  await execute(process.execPath, ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", owners[database].migrate], {
-    cwd: rootFolder,
-    env: { PATH: process.env["PATH"], RESTORED_DATABASE_URL: url },
-  });
+/**
+ * Brings an empty database to the schema of the rows. @throws Complaint when this release has
+ * another one.
+ */
+export async function prepareTables(
+  client: Client,
+  url: string,
+  database: DatabaseName,
+  { migrations }: DatabaseState,
+): Promise<void> {
+  await execute(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", owners[database].migrate],
+    {
+      cwd: rootFolder,
+      env: { PATH: process.env["PATH"], RESTORED_DATABASE_URL: url },
+    },
+  );
   const here = await appliedMigrations(client, database);
   if (here.join() !== migrations.join()) {
-    throw new Complaint(`The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(here.length)}): restore with that one, then upgrade.`);
+    throw new Complaint(
+      `The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(here.length)}): restore with that one, then upgrade.`,
+    );
   }
 }
 
 /** Files of rows that are missing, or are not what was written. */
-export async function damagedRows(database: DatabaseName, { tables }: DatabaseState, state: string): Promise<Pick<Findings, "looked" | "missing" | "changed">> {
+export async function damagedRows(
+  database: DatabaseName,
+  { tables }: DatabaseState,
+  state: string,
+): Promise<Pick<Findings, "looked" | "missing" | "changed">> {
   const missing: string[] = [];
   const changed: string[] = [];
   for (const table of tables) {
@@ -73,7 +98,12 @@ export async function damagedRows(database: DatabaseName, { tables }: DatabaseSt
 }
 
 /** Loads all rows, in the caller's transaction. */
-export async function copyRowsIn(client: Client, database: DatabaseName, { tables }: DatabaseState, state: string): Promise<void> {
+export async function copyRowsIn(
+  client: Client,
+  database: DatabaseName,
+  { tables }: DatabaseState,
+  state: string,
+): Promise<void> {
   for (const table of tables) {
     const rows = client.query(from(`copy ${quoted(table)} (${columnsOf(table)}) from stdin`));
     await pipeline(createReadStream(tableFile(state, database, table)), rows);
@@ -94,7 +124,9 @@ async function appliedMigrations(client: Client, database: DatabaseName): Promis
   const { notes } = owners[database];
   const there = await client.query<{ found: boolean }>("select to_regclass($1) is not null as found", [quoted(notes)]);
   if (there.rows[0]?.found !== true) return [];
-  const { rows } = await client.query<{ applied: string }>(`select ${notes.column}::text as applied from ${quoted(notes)} order by id`);
+  const { rows } = await client.query<{ applied: string }>(
+    `select ${notes.column}::text as applied from ${quoted(notes)} order by id`,
+  );
   return rows.map(({ applied }) => applied);
 }
 

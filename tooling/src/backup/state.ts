@@ -1,10 +1,10 @@
 /*
  * [Note: Backup folder]
  *
- * states/<time>/state.json       what the state holds, with a digest of each file below
- * states/<time>/<database>/*     rows, one file for a table, as PostgreSQL's COPY writes them
- * states/<time>/objects          one line for each object: key, bytes, SHA-256 (hex), separated by tabs
- * objects/<key>                  the objects of all states
+ * states/<time>/state.json what the state holds, with a digest of each file below
+ * states/<time>/<database>/* rows, one file for a table, as PostgreSQL's COPY writes them
+ * states/<time>/objects one line for each object: key, bytes, SHA-256 (hex), separated by tabs
+ * objects/<key> the objects of all states
  *
  * A state is made under `.unfinished` and gets its name when everything that it names is there.
  */
@@ -22,7 +22,13 @@ const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 export const databaseNames = ["service", "identity"] as const;
 export type DatabaseName = (typeof databaseNames)[number];
 
-const Table = z.strictObject({ schema: z.string().min(1), name: z.string().min(1), columns: z.array(z.string().min(1)).min(1), rows: z.int().nonnegative(), sha256: Digest });
+const Table = z.strictObject({
+  schema: z.string().min(1),
+  name: z.string().min(1),
+  columns: z.array(z.string().min(1)).min(1),
+  rows: z.int().nonnegative(),
+  sha256: Digest,
+});
 export type Table = z.infer<typeof Table>;
 
 const DatabaseState = z.strictObject({
@@ -71,7 +77,11 @@ export async function readState(backup: string, name: string): Promise<State> {
   }
 }
 
-export const tableFile = (state: string, database: DatabaseName, { schema, name }: Pick<Table, "schema" | "name">): string => join(state, database, `${schema}.${name}`);
+export const tableFile = (
+  state: string,
+  database: DatabaseName,
+  { schema, name }: Pick<Table, "schema" | "name">,
+): string => join(state, database, `${schema}.${name}`);
 
 export const listFile = (state: string): string => join(state, "objects");
 
@@ -80,7 +90,8 @@ export const lineOf = ({ key, size, sha256 }: NamedObject): string => `${key}\t$
 /** The objects that a state names. @throws Complaint when the list is not what was written. */
 export async function readList(backup: string, name: string, state: State): Promise<NamedObject[]> {
   const file = listFile(join(statesFolder(backup), name));
-  if ((await digestOfFile(file))?.sha256 !== state.objects.sha256) throw new Complaint(`${file} is not what was written.`);
+  if ((await digestOfFile(file))?.sha256 !== state.objects.sha256)
+    throw new Complaint(`${file} is not what was written.`);
   const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
   return lines.map((line) => {
     const [key = "", size, sha256 = ""] = line.split("\t");

@@ -16,17 +16,26 @@ export interface System {
 }
 
 /** On the embedded server; accounts of an identity provider of one's own are not there. */
-const embeddedUrls = (url: (name: string) => string, { authority }: StartSettings): System["databaseUrls"] => ({ service: url("relicario"), identity: authority === null ? url("relicario_identity") : null });
+const embeddedUrls = (url: (name: string) => string, { authority }: StartSettings): System["databaseUrls"] => ({
+  service: url("relicario"),
+  identity: authority === null ? url("relicario_identity") : null,
+});
 
 /** As it is, whether it runs or not. */
 export async function openSystem(environment: NodeJS.ProcessEnv): Promise<System> {
   const settings = readStartSettings(environment);
   const folders = foldersOf(settings, environment);
-  if (settings.databaseUrls !== null) return { ...folders, databaseUrls: settings.databaseUrls, close: () => Promise.resolve() };
+  if (settings.databaseUrls !== null)
+    return { ...folders, databaseUrls: settings.databaseUrls, close: () => Promise.resolve() };
   const running = await runningDatabase(join(settings.dataDir, "database"));
-  if (running !== null) return { ...folders, databaseUrls: embeddedUrls(running, settings), close: () => Promise.resolve() };
+  if (running !== null)
+    return { ...folders, databaseUrls: embeddedUrls(running, settings), close: () => Promise.resolve() };
   const database = await startDatabase({ folder: join(settings.dataDir, "database") });
-  return { ...folders, databaseUrls: embeddedUrls((name) => database.url(name), settings), close: () => database.stop() };
+  return {
+    ...folders,
+    databaseUrls: embeddedUrls((name) => database.url(name), settings),
+    close: () => database.stop(),
+  };
 }
 
 /** A place to restore to, where no portal runs; databases of the embedded server are made. */
@@ -34,12 +43,17 @@ export async function openTarget(environment: NodeJS.ProcessEnv): Promise<System
   const settings = readStartSettings(environment);
   const folders = foldersOf(settings, environment);
   const lock = takeLock(join(settings.dataDir, "running.lock"));
-  if ("heldBy" in lock) throw new Complaint(`A portal is running on ${settings.dataDir} (process ${String(lock.heldBy.pid)}): stop it, or restore into another folder with DATA_DIR.`);
+  if ("heldBy" in lock)
+    throw new Complaint(
+      `A portal is running on ${settings.dataDir} (process ${String(lock.heldBy.pid)}): stop it, or restore into another folder with DATA_DIR.`,
+    );
   try {
-    if (settings.databaseUrls !== null) return { ...folders, databaseUrls: settings.databaseUrls, close: async () => lock.release() };
+    if (settings.databaseUrls !== null)
+      return { ...folders, databaseUrls: settings.databaseUrls, close: async () => lock.release() };
     const database = await startDatabase({ folder: join(settings.dataDir, "database") });
     const urls = embeddedUrls((name) => database.url(name), settings);
-    for (const url of [urls.service, urls.identity]) if (url !== null) await database.createDatabase(new URL(url).pathname.slice(1));
+    for (const url of [urls.service, urls.identity])
+      if (url !== null) await database.createDatabase(new URL(url).pathname.slice(1));
     return { ...folders, databaseUrls: urls, close: () => database.stop().finally(() => lock.release()) };
   } catch (error) {
     lock.release();
@@ -47,7 +61,15 @@ export async function openTarget(environment: NodeJS.ProcessEnv): Promise<System
   }
 }
 
-function foldersOf({ dataDir }: StartSettings, { OBJECTS_URL: objects }: NodeJS.ProcessEnv): Pick<System, "objects" | "keys"> {
-  const folder = objects === undefined || objects === "" ? join(dataDir, "objects") : objects.startsWith("file://") ? fileURLToPath(objects) : objects;
+function foldersOf(
+  { dataDir }: StartSettings,
+  { OBJECTS_URL: objects }: NodeJS.ProcessEnv,
+): Pick<System, "objects" | "keys"> {
+  const folder =
+    objects === undefined || objects === ""
+      ? join(dataDir, "objects")
+      : objects.startsWith("file://")
+        ? fileURLToPath(objects)
+        : objects;
   return { objects: folder, keys: join(dataDir, "keys") };
 }

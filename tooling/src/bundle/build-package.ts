@@ -1,4 +1,7 @@
-/** Builds one package in a process of its own: `node build-package.ts <host, or the name of a remote> [--watch]`. */
+/**
+ * Builds one package in a process of its own: `node build-package.ts <host, or the name of a
+ * remote> [--watch]`.
+ */
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,7 +16,10 @@ import { assembleHost } from "./host-files.ts";
 import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
 import { configsOf, failureOf, run } from "./run-webpack.ts";
 
-/** Builds a package and puts the result where it is served from: a release of a remote, or `host/dist`. */
+/**
+ * Builds a package and puts the result where it is served from: a release of a remote, or
+ * `host/dist`.
+ */
 async function build(name: Buildable): Promise<void> {
   const stamp = fingerprint(name);
   await run(await configsOf(name, { mode: "production" }));
@@ -23,7 +29,9 @@ async function build(name: Buildable): Promise<void> {
   writeFileSync(join(rootFolder, folderOf(name), "build/stamp"), stamp);
 }
 
-/** Builds again after each change; tells `parent` (by IPC) when something new is there to be served. */
+/**
+ * Builds again after each change; tells `parent` (by IPC) when something new is there to be served.
+ */
 async function watch(name: Buildable): Promise<void> {
   // What is in place from now on is a development build: the next start has to build again.
   rmSync(join(rootFolder, folderOf(name), "build/stamp"), { force: true });
@@ -43,7 +51,10 @@ async function watch(name: Buildable): Promise<void> {
       },
     );
   };
-  webpack(await configsOf(name, { mode: "development" })).watch({}, settled(() => publish(name)));
+  webpack(await configsOf(name, { mode: "development" })).watch(
+    {},
+    settled(() => publish(name)),
+  );
 }
 
 async function publish(name: Buildable): Promise<void> {

@@ -13,7 +13,10 @@ import { buildables, folderOf, type Buildable } from "./packages.ts";
 const endWithParent = join(rootFolder, "tooling/src/start/end-with-parent.mjs");
 
 /** Builds the packages whose sources changed since they were built, two at a time. */
-export async function ensureBuilt(log: (line: string) => void, names: readonly Buildable[] = buildables): Promise<void> {
+export async function ensureBuilt(
+  log: (line: string) => void,
+  names: readonly Buildable[] = buildables,
+): Promise<void> {
   const release = await waitForLock(join(rootFolder, ".cache/build.lock"));
   try {
     const stale: Buildable[] = [];
@@ -45,7 +48,13 @@ async function isBuilt(name: Buildable): Promise<boolean> {
 
 /** Each in a process of its own: memory is given back, and two run at once. */
 function buildInProcess(name: Buildable): Promise<void> {
-  const args = ["--disable-warning=ExperimentalWarning", "--import", endWithParent, join(import.meta.dirname, "build-package.ts"), name];
+  const args = [
+    "--disable-warning=ExperimentalWarning",
+    "--import",
+    endWithParent,
+    join(import.meta.dirname, "build-package.ts"),
+    name,
+  ];
   const child = spawn(process.execPath, args, { cwd: rootFolder, stdio: ["pipe", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -58,7 +67,12 @@ function buildInProcess(name: Buildable): Promise<void> {
     child.once("error", reject);
     child.once("close", (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Complaint(`${name} could not be built (${code === null ? `ended by ${String(signal)}` : `exit code ${String(code)}`}):\n${said.trim()}`));
+      else
+        reject(
+          new Complaint(
+            `${name} could not be built (${code === null ? `ended by ${String(signal)}` : `exit code ${String(code)}`}):\n${said.trim()}`,
+          ),
+        );
     });
   });
 }

@@ -24,10 +24,14 @@ describe("nameHostFiles", () => {
     nameHostFiles(folder);
     const named = `main.${createHash("sha256").update("begin()").digest("hex").slice(0, 8)}.js`;
     expect(readdirSync(join(folder, "static")).sort()).toEqual(["295.11461abc.js", named]);
-    const files = Object.fromEntries(["295.11461abc.js", named].map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]));
+    const files = Object.fromEntries(
+      ["295.11461abc.js", named].map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]),
+    );
     expect(JSON.parse(readFileSync(join(folder, "host-files.json"), "utf8"))).toEqual(files);
     const written = readFileSync(join(folder, "index.html"), "utf8");
-    expect(written).toContain(`<script integrity="${files[`/static/${named}`] ?? ""}" crossorigin="anonymous" src="/static/${named}">`);
+    expect(written).toContain(
+      `<script integrity="${files[`/static/${named}`] ?? ""}" crossorigin="anonymous" src="/static/${named}">`,
+    );
     expect(written).toContain(`id="host-files">${JSON.stringify(files)}<`);
   });
 

@@ -14,13 +14,20 @@ const tag = /<(script|link)\b(?=[^>]*\b(?:src|href)=["']?(\/static\/[^\s"'>]+))/
 /** A script that the page begins with, which webpack gives no hash. */
 const entry = /^(\w+)\.js$/;
 
-/** Puts what webpack built of the host beside its other files into `target`, a new folder, ready to be served. */
+/**
+ * Puts what webpack built of the host beside its other files into `target`, a new folder, ready to
+ * be served.
+ */
 export async function assembleHost(webFolder: string, target: string): Promise<void> {
   const host = join(rootFolder, "host");
   mkdirSync(target, { recursive: true });
   cpSync(webFolder, target, { recursive: true, filter: (source) => !source.endsWith(".map") });
-  for (const [from, to] of [["public", "."], ["src/locales", "locales"]] as const) {
-    if (existsSync(join(host, from))) cpSync(join(host, from), join(target, to), { recursive: true, filter: (source) => !source.includes(".test.") });
+  for (const [from, to] of [
+    ["public", "."],
+    ["src/locales", "locales"],
+  ] as const) {
+    if (existsSync(join(host, from)))
+      cpSync(join(host, from), join(target, to), { recursive: true, filter: (source) => !source.includes(".test.") });
   }
   copyBillOfMaterials(host, target);
   nameHostFiles(target);
@@ -28,8 +35,10 @@ export async function assembleHost(webFolder: string, target: string): Promise<v
 }
 
 /**
- * Gives the scripts that the page begins with their hash in their names, as all others have it. Names the hashes of a built host in its page, for its scripts and styles and for all code that they load later, and
- * publishes them beside it as `host-files.json`, so that anybody can compare them with a build of their own.
+ * Gives the scripts that the page begins with their hash in their names, as all others have it.
+ * Names the hashes of a built host in its page, for its scripts and styles and for all code that
+ * they load later, and publishes them beside it as `host-files.json`, so that anybody can compare
+ * them with a build of their own.
  */
 export function nameHostFiles(folder: string): void {
   nameEntries(folder);
@@ -39,13 +48,16 @@ export function nameHostFiles(folder: string): void {
       .map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]),
   );
   const page = readFileSync(join(folder, "index.html"), "utf8");
-  if (!slot.test(page)) throw new Error("the host's page has no <script type=\"application/json\" id=\"host-files\">");
+  if (!slot.test(page)) throw new Error('the host\'s page has no <script type="application/json" id="host-files">');
   const tagged = page.replace(tag, (all, _name, path: string) => {
     const integrity = files[path];
     if (integrity === undefined) throw new Error(`the host's page names ${path}, which was not built`);
     return `${all} integrity="${integrity}" crossorigin="anonymous"`;
   });
-  writeFileSync(join(folder, "index.html"), tagged.replace(slot, (_all, open: string, close: string) => `${open}${JSON.stringify(files)}${close}`));
+  writeFileSync(
+    join(folder, "index.html"),
+    tagged.replace(slot, (_all, open: string, close: string) => `${open}${JSON.stringify(files)}${close}`),
+  );
   writeFileSync(join(folder, "host-files.json"), `${JSON.stringify(files, null, 2)}\n`);
 }
 

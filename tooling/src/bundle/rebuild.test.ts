@@ -8,6 +8,10 @@ describe("differences", () => {
   });
 
   it("name each file that is changed, left out or added", () => {
-    expect(differences(wanted, { "a.js": "sha384-x", "c.js": "sha384-c" })).toEqual(["a.js differs", "b.js was not built", "c.js is new"]);
+    expect(differences(wanted, { "a.js": "sha384-x", "c.js": "sha384-c" })).toEqual([
+      "a.js differs",
+      "b.js was not built",
+      "c.js is new",
+    ]);
   });
 });

@@ -17,10 +17,18 @@ export function configsOf(name: Buildable, options: BuildArguments): Promise<Con
 /** What `webpack` alone would build in this folder. */
 export async function configsIn(folder: string, options: BuildArguments): Promise<Configuration[]> {
   // Of a remote elsewhere it is plain JavaScript, which older versions of Node run too.
-  const config = ["webpack.config.ts", "webpack.config.mjs"].map((name) => join(folder, name)).find((file) => existsSync(file));
+  const config = ["webpack.config.ts", "webpack.config.mjs"]
+    .map((name) => join(folder, name))
+    .find((file) => existsSync(file));
   if (config === undefined) throw new Error(`${folder} has no webpack.config.ts, and no webpack.config.mjs`);
   const file: unknown = await import(pathToFileURL(config).href);
-  const { default: configure } = z.object({ default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>((value) => typeof value === "function") }).parse(file);
+  const { default: configure } = z
+    .object({
+      default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>(
+        (value) => typeof value === "function",
+      ),
+    })
+    .parse(file);
   return [configure({}, options)].flat();
 }
 

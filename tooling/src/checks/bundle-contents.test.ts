@@ -4,15 +4,50 @@ const script = (text: string) => [{ file: "1.js", text }];
 
 describe("problemsOfBundle", () => {
   it("lets recovery seal and load WASM, and the host bring React", () => {
-    expect(problemsOfBundle({ name: "recovery", scripts: script('"age-encryption.org/v1"'), wasm: ["engine.wasm"], sources: [] })).toEqual([]);
-    expect(problemsOfBundle({ name: "host", scripts: script('Symbol.for("react.transitional.element")'), wasm: [], sources: [] })).toEqual([]);
+    expect(
+      problemsOfBundle({
+        name: "recovery",
+        scripts: script('"age-encryption.org/v1"'),
+        wasm: ["engine.wasm"],
+        sources: [],
+      }),
+    ).toEqual([]);
+    expect(
+      problemsOfBundle({
+        name: "host",
+        scripts: script('Symbol.for("react.transitional.element")'),
+        wasm: [],
+        sources: [],
+      }),
+    ).toEqual([]);
   });
 
   it.each([
-    ["the host seals", { name: "host", scripts: script("age-encryption.org/v1"), wasm: [], sources: [] }, "host carries code that seals (1.js)."],
-    ["a remote brings React", { name: "secrets", scripts: script("react.transitional.element"), wasm: [], sources: [] }, "secrets carries a React of its own (1.js)."],
-    ["a remote loads WASM", { name: "sharing", scripts: [], wasm: ["x.wasm"], sources: [] }, "sharing carries x.wasm: WASM loads in recovery only."],
-    ["the host has federation's runtime twice", { name: "host", scripts: [], wasm: [], sources: ["webpack://host/../node_modules/@module-federation/runtime-core/dist/index.cjs"] }, "host carries federation's runtime in CommonJS, which the host has as an ES module."],
+    [
+      "the host seals",
+      { name: "host", scripts: script("age-encryption.org/v1"), wasm: [], sources: [] },
+      "host carries code that seals (1.js).",
+    ],
+    [
+      "a remote brings React",
+      { name: "secrets", scripts: script("react.transitional.element"), wasm: [], sources: [] },
+      "secrets carries a React of its own (1.js).",
+    ],
+    [
+      "a remote loads WASM",
+      { name: "sharing", scripts: [], wasm: ["x.wasm"], sources: [] },
+      "sharing carries x.wasm: WASM loads in recovery only.",
+    ],
+    [
+      "the host has federation's runtime twice",
+      {
+        name: "host",
+        scripts: [],
+        wasm: [],
+        sources: ["webpack://host/../node_modules/@module-federation/runtime-core/dist/index.cjs"],
+      },
+      "host carries federation's runtime in CommonJS, which the host has as an ES module.",
+    ],
   ] as const)("says so when %s", (_case, bundle, problem) => {
     expect(problemsOfBundle(bundle)).toEqual([problem]);
   });

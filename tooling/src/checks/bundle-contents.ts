@@ -18,8 +18,10 @@ const marks: readonly { readonly mark: string; readonly what: string; readonly a
 
 /** All problems, each in one sentence. */
 export function problemsOfBundle({ name, scripts, wasm, sources }: Bundle): string[] {
-  const problems = name === "recovery" ? [] : wasm.map((file) => `${name} carries ${file}: WASM loads in recovery only.`);
-  if (sources.some((source) => source.endsWith("/runtime-core/dist/index.cjs"))) problems.push(`${name} carries federation's runtime in CommonJS, which the host has as an ES module.`);
+  const problems =
+    name === "recovery" ? [] : wasm.map((file) => `${name} carries ${file}: WASM loads in recovery only.`);
+  if (sources.some((source) => source.endsWith("/runtime-core/dist/index.cjs")))
+    problems.push(`${name} carries federation's runtime in CommonJS, which the host has as an ES module.`);
   for (const { mark, what, allowedIn } of marks) {
     if (allowedIn.includes(name)) continue;
     for (const { file, text } of scripts) if (text.includes(mark)) problems.push(`${name} carries ${what} (${file}).`);

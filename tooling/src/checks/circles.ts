@@ -6,7 +6,10 @@ import { packages } from "../remotes.ts";
 import { problemsOfCircles } from "./import-circles.ts";
 
 const passedOver = /(^|\/)(node_modules|dist|build|assembly)$/;
-const files = globSync(packages.map((name) => `${name}/**/*.{ts,tsx}`), { cwd: rootFolder, exclude: (path) => passedOver.test(path) });
+const files = globSync(
+  packages.map((name) => `${name}/**/*.{ts,tsx}`),
+  { cwd: rootFolder, exclude: (path) => passedOver.test(path) },
+);
 
 const problems = await problemsOfCircles(rootFolder, [...new Set(files)]);
 for (const problem of problems) console.error(problem);

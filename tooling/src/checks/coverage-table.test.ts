@@ -7,7 +7,10 @@ import { testNames } from "./test-names.ts";
 const head = "| id | fact | subject | state | test |\n| --- | --- | --- | --- | --- |";
 
 const tests = new Map([
-  ["host/src/a.test.ts", `describe("auth", () => { it("starts as loading", () => {}); it.skip("never runs", () => {}); });`],
+  [
+    "host/src/a.test.ts",
+    `describe("auth", () => { it("starts as loading", () => {}); it.skip("never runs", () => {}); });`,
+  ],
   ["host/src/empty.test.ts", `describe("nothing in here", () => { /* it("is a comment", () => {}) */ });`],
 ]);
 const readTest = (file: string): string | null => tests.get(file) ?? null;
@@ -26,26 +29,71 @@ const problemsOf = (markdown: string): readonly string[] => readCoverage(markdow
 describe("readCoverage", () => {
   it("finds nothing to complain about in a table that holds", () => {
     expect(
-      problemsOf(coverage({ 4: ["| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |", "| 4.2 | half | service | partly |  |", "| 4.3 | other | service | differs | The service does it. |", "| 4.4 | other | service | differs | The service does it, with a test.<br>host/src/a.test.ts |"] })),
+      problemsOf(
+        coverage({
+          4: [
+            "| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |",
+            "| 4.2 | half | service | partly |  |",
+            "| 4.3 | other | service | differs | The service does it. |",
+            "| 4.4 | other | service | differs | The service does it, with a test.<br>host/src/a.test.ts |",
+          ],
+        }),
+      ),
     ).toEqual([]);
   });
 
   it.each([
     ["names no test", "| 4.1 | f | shell | works |  |", /4\.1 says "works" and names no test/],
-    ["names a file that is not there", "| 4.1 | f | shell | works | host/src/b.test.ts |", /does not exist: host\/src\/b\.test\.ts/],
-    ["names a file in which no test runs", "| 4.1 | f | shell | works | host/src/empty.test.ts |", /no test runs: host\/src\/empty/],
-    ["names a test that the file does not hold", "| 4.1 | f | shell | works | host/src/a.test.ts:ends |", /"ends" in host\/src\/a\.test\.ts/],
-    ["names a skipped test", "| 4.1 | f | shell | works | host/src/a.test.ts:never runs |", /does not exist or is skipped: "never runs"/],
+    [
+      "names a file that is not there",
+      "| 4.1 | f | shell | works | host/src/b.test.ts |",
+      /does not exist: host\/src\/b\.test\.ts/,
+    ],
+    [
+      "names a file in which no test runs",
+      "| 4.1 | f | shell | works | host/src/empty.test.ts |",
+      /no test runs: host\/src\/empty/,
+    ],
+    [
+      "names a test that the file does not hold",
+      "| 4.1 | f | shell | works | host/src/a.test.ts:ends |",
+      /"ends" in host\/src\/a\.test\.ts/,
+    ],
+    [
+      "names a skipped test",
+      "| 4.1 | f | shell | works | host/src/a.test.ts:never runs |",
+      /does not exist or is skipped: "never runs"/,
+    ],
     ["names a commented test", "| 4.1 | f | shell | works | host/src/empty.test.ts:is a comment |", /no test runs/],
-    ["has a wrong second test", "| 4.1 | f | shell | works | host/src/a.test.ts<br>host/src/b.test.ts |", /does not exist: host\/src\/b/],
+    [
+      "has a wrong second test",
+      "| 4.1 | f | shell | works | host/src/a.test.ts<br>host/src/b.test.ts |",
+      /does not exist: host\/src\/b/,
+    ],
     ["names a file that is no test", "| 4.1 | f | shell | works | host/src/a.ts |", /not the path of a test file/],
     ["climbs out of the tree", "| 4.1 | f | shell | works | ../host/src/a.test.ts |", /not the path of a test file/],
     ["has nothing behind the colon", "| 4.1 | f | shell | works | host/src/a.test.ts: |", /empty name part/],
-    ["names a missing test and says partly", "| 4.1 | f | shell | partly | host/src/b.test.ts |", /does not exist: host\/src\/b/],
-    ["says not yet and names a test", "| 4.1 | f | shell | not yet | host/src/a.test.ts |", /says "not yet" and names a test/],
+    [
+      "names a missing test and says partly",
+      "| 4.1 | f | shell | partly | host/src/b.test.ts |",
+      /does not exist: host\/src\/b/,
+    ],
+    [
+      "says not yet and names a test",
+      "| 4.1 | f | shell | not yet | host/src/a.test.ts |",
+      /says "not yet" and names a test/,
+    ],
     ["differs without a reason", "| 4.1 | f | shell | differs |  |", /4\.1 says "differs" and gives no reason/],
-    ["differs with a test for its reason", "| 4.1 | f | shell | differs | host/src/a.test.ts |", /4\.1 says "differs" and gives no reason/],
-    ["differs with a test that is not there", "| 4.1 | f | shell | differs | The service does it.<br>host/src/b.test.ts |", /does not exist: host\/src\/b/],
+    [
+      "differs with a test for its reason",
+      "| 4.1 | f | shell | differs | host/src/a.test.ts |",
+      /4\.1 says "differs" and gives no reason/,
+    ],
+    [
+      "differs with a test that is not there",
+      "| 4.1 | f | shell | differs | The service does it.<br>host/src/b.test.ts |",
+      /does not exist: host\/src\/b/,
+    ],
     ["has an unknown state", "| 4.1 | f | shell | done |  |", /unknown state of 4\.1: "done"/],
     ["has an unknown subject", "| 4.1 | f | frame | not yet |  |", /unknown subject of 4\.1: "frame"/],
     ["has a cell too few", "| 4.1 | f | shell | not yet |", /malformed: a line of section 4/],
@@ -62,7 +110,9 @@ describe("readCoverage", () => {
   });
 
   it("complains when an id stands twice", () => {
-    const problems = problemsOf(coverage({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }));
+    const problems = problemsOf(
+      coverage({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
+    );
     expect(problems).toEqual([expect.stringMatching(/double id: 4\.1 stands on line \d+ already/)]);
   });
 
@@ -71,28 +121,54 @@ describe("readCoverage", () => {
   });
 
   it("complains when a section is missing", () => {
-    expect(problemsOf(coverage().replace("## 9. A section", "## Another section"))).toContain("section 9 of the specification has no rows");
+    expect(problemsOf(coverage().replace("## 9. A section", "## Another section"))).toContain(
+      "section 9 of the specification has no rows",
+    );
   });
 
   it("complains when the columns have other names", () => {
-    expect(problemsOf(coverage().replace("| id | fact |", "| id | what |"))).toEqual([expect.stringMatching(/the first line of a table is "id \| fact/)]);
+    expect(problemsOf(coverage().replace("| id | fact |", "| id | what |"))).toEqual([
+      expect.stringMatching(/the first line of a table is "id \| fact/),
+    ]);
   });
 
   it("complains when a table stands outside the numbered sections", () => {
-    expect(problemsOf(`${coverage()}\n## Notes\n\n| a | b |\n`)).toEqual([expect.stringMatching(/a table outside the numbered sections/)]);
+    expect(problemsOf(`${coverage()}\n## Notes\n\n| a | b |\n`)).toEqual([
+      expect.stringMatching(/a table outside the numbered sections/),
+    ]);
   });
 
   it("keeps a bar that is escaped in a cell", () => {
-    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({ id: "4.1", fact: "a | b", subject: "shell", state: "not yet", tests: [] });
+    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({
+      id: "4.1",
+      fact: "a | b",
+      subject: "shell",
+      state: "not yet",
+      tests: [],
+    });
   });
 });
 
 describe("coverageCounts", () => {
   it("counts by subject and state, the sum last", () => {
-    const { rows } = readCoverage(coverage({ 4: ["| 4.1 | f | service | works | host/src/a.test.ts |", "| 4.2 | f | shell | partly |  |", "| 4.3 | f | shell | differs | Another way is safer. |"] }), readTest);
+    const { rows } = readCoverage(
+      coverage({
+        4: [
+          "| 4.1 | f | service | works | host/src/a.test.ts |",
+          "| 4.2 | f | shell | partly |  |",
+          "| 4.3 | f | shell | differs | Another way is safer. |",
+        ],
+      }),
+      readTest,
+    );
     const lines = coverageCounts(rows).split("\n");
     expect(lines[0]?.trim().split(/\s{2,}/)).toEqual(["works", "partly", "differs", "not yet", "rows"]);
-    expect(lines.find((line) => line.startsWith("service"))?.trim().split(/\s+/)).toEqual(["service", "1", "0", "0", "0", "1"]);
+    expect(
+      lines
+        .find((line) => line.startsWith("service"))
+        ?.trim()
+        .split(/\s+/),
+    ).toEqual(["service", "1", "0", "0", "0", "1"]);
     expect(lines.at(-1)?.trim().split(/\s+/)).toEqual(["all", "1", "1", "1", "8", "11"]);
   });
 });
@@ -100,7 +176,8 @@ describe("coverageCounts", () => {
 describe("testNames", () => {
   it("names tests with their groups, tables and steps", () => {
     expect(
-      testNames(`
+      testNames(
+        `
         describe("vault", () => {
           it("seals", () => {});
           it.each([1, 2])("opens %s", () => {});
@@ -108,13 +185,23 @@ describe("testNames", () => {
           it(\`throws \${code} when altered\`, () => {});
         });
         test.describe("story", () => { test("protects", async () => { await test.step("signs in", async () => {}); }); });
-      `, "a.test.ts"),
-    ).toEqual(["vault seals", "vault opens %s", "vault templates", "vault throws ${code} when altered", "story protects", "story protects signs in"]);
+      `,
+        "a.test.ts",
+      ),
+    ).toEqual([
+      "vault seals",
+      "vault opens %s",
+      "vault templates",
+      "vault throws ${code} when altered",
+      "story protects",
+      "story protects signs in",
+    ]);
   });
 
   it("leaves out what is skipped, put off or no test", () => {
     expect(
-      testNames(`
+      testNames(
+        `
         describe.skip("later", () => { it("a", () => {}); });
         xdescribe("aside", () => { it("b", () => {}); });
         it.todo("c");
@@ -123,7 +210,9 @@ describe("testNames", () => {
         const text = 'it("f", () => {})';
         test.use("g");
         visit("h");
-      `, "a.test.ts"),
+      `,
+        "a.test.ts",
+      ),
     ).toEqual([]);
   });
 

@@ -73,7 +73,9 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
 
     const cells = cellsOf(text);
     if (cells?.length !== columns.length) {
-      complain(`malformed: a line of section ${String(section)} is a row of ${String(columns.length)} cells between bars`);
+      complain(
+        `malformed: a line of section ${String(section)} is a row of ${String(columns.length)} cells between bars`,
+      );
       return;
     }
     if (expected === "columns") {
@@ -97,11 +99,19 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     if (!subjects.includes(subject)) complain(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
     if (!isOneOf(states, state)) complain(`unknown state of ${id}: "${state}" (${states.join(", ")})`);
     for (const problem of problemsOfTests(id, state, test, names)) complain(problem);
-    if (subjects.includes(subject) && isOneOf(states, state)) rows.push({ id, fact, subject, state, tests: testsOf(state, test).map((reference) => reference.split(":")[0] ?? "") });
+    if (subjects.includes(subject) && isOneOf(states, state))
+      rows.push({
+        id,
+        fact,
+        subject,
+        state,
+        tests: testsOf(state, test).map((reference) => reference.split(":")[0] ?? ""),
+      });
   });
 
   for (const wanted of sections) {
-    if (!rows.some((row) => row.id.startsWith(`${String(wanted)}.`))) problems.push(`section ${String(wanted)} of the specification has no rows`);
+    if (!rows.some((row) => row.id.startsWith(`${String(wanted)}.`)))
+      problems.push(`section ${String(wanted)} of the specification has no rows`);
   }
   return { rows, problems };
 }
@@ -109,16 +119,31 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
 /** Counts by subject and state, as lines of text; the last one is the sum. */
 export function coverageCounts(rows: readonly CoverageRow[]): string {
   const line = (name: string, of: readonly CoverageRow[]): string =>
-    [name.padEnd(10), ...states.map((state) => String(of.filter((row) => row.state === state).length).padStart(9)), String(of.length).padStart(9)].join("");
+    [
+      name.padEnd(10),
+      ...states.map((state) => String(of.filter((row) => row.state === state).length).padStart(9)),
+      String(of.length).padStart(9),
+    ].join("");
   return [
     ["".padEnd(10), ...states.map((state) => state.padStart(9)), "rows".padStart(9)].join(""),
-    ...subjects.map((subject) => line(subject, rows.filter((row) => row.subject === subject))),
+    ...subjects.map((subject) =>
+      line(
+        subject,
+        rows.filter((row) => row.subject === subject),
+      ),
+    ),
     line("all", rows),
   ].join("\n");
 }
 
-function problemsOfTests(id: string, state: string, cell: string, names: (path: string) => readonly string[] | null): string[] {
-  if (state === "differs" && !isSentence(partsOf(cell)[0] ?? "")) return [`${id} says "differs" and gives no reason before its tests`];
+function problemsOfTests(
+  id: string,
+  state: string,
+  cell: string,
+  names: (path: string) => readonly string[] | null,
+): string[] {
+  if (state === "differs" && !isSentence(partsOf(cell)[0] ?? ""))
+    return [`${id} says "differs" and gives no reason before its tests`];
   const references = testsOf(state, cell);
   if (state === "works" && references.length === 0) return [`${id} says "works" and names no test`];
   if (state === "not yet" && references.length > 0) return [`${id} says "not yet" and names a test`];
@@ -130,7 +155,8 @@ function problemsOfTests(id: string, state: string, cell: string, names: (path: 
     if (found === null) return [`${id} names a test file that does not exist: ${path}`];
     if (found.length === 0) return [`${id} names a file in which no test runs: ${path}`];
     if (rest.length > 0 && part === "") return [`malformed: ${id} has an empty name part behind ${path}`];
-    if (!found.some((name) => name.includes(part))) return [`${id} names a test that does not exist or is skipped: "${part}" in ${path}`];
+    if (!found.some((name) => name.includes(part)))
+      return [`${id} names a test that does not exist or is skipped: "${part}" in ${path}`];
     return [];
   });
 }

@@ -1,6 +1,6 @@
 /**
- * `pnpm check:coverage`: fails when docs/coverage.md claims what no test shows, or a test file is in no tier or in both; prints the
- * counts last.
+ * `pnpm check:coverage`: fails when docs/coverage.md claims what no test shows, or a test file is
+ * in no tier or in both; prints the counts last.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -16,7 +16,8 @@ const report = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "u
   try {
     return readFileSync(path.join(root, file), "utf8");
   } catch {
-    // Not there, or not readable: either way it shows nothing, and the check says so with the row's id.
+    // Not there, or not readable: either way it shows nothing, and the check says so with the row's
+    // id.
     return null;
   }
 });
@@ -25,15 +26,22 @@ const report = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "u
 const found = [...(await jestFiles([])), ...globSync("e2e/specs/**/*.spec.ts", { cwd: root })].sort();
 const files = (await checkoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
 const tiers = tiersOf(files, report.rows);
-const [first, second] = [tiers.first, tiers.second].map(({ units, stories }) => [...units, ...stories]) as [string[], string[]];
+const [first, second] = [tiers.first, tiers.second].map(({ units, stories }) => [...units, ...stories]) as [
+  string[],
+  string[],
+];
 const problems = [
   ...report.problems.map((problem) => `docs/coverage.md, ${problem}`),
   ...first.filter((file) => second.includes(file)).map((file) => `${file} is in both tiers`),
   ...found.filter((file) => !first.includes(file) && !second.includes(file)).map((file) => `${file} is in no tier`),
-  ...[...first, ...second].filter((file) => !found.includes(file)).map((file) => `${file} is not run: no project of jest.config.cjs matches it`),
+  ...[...first, ...second]
+    .filter((file) => !found.includes(file))
+    .map((file) => `${file} is not run: no project of jest.config.cjs matches it`),
 ];
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 console.log(coverageCounts(report.rows));
-console.log(`npm test: ${String(tiers.first.units.length)} unit files, ${String(tiers.first.stories.length)} stories; npm run test:stories: ${String(tiers.second.units.length)} and ${String(tiers.second.stories.length)}`);
+console.log(
+  `npm test: ${String(tiers.first.units.length)} unit files, ${String(tiers.first.stories.length)} stories; npm run test:stories: ${String(tiers.second.units.length)} and ${String(tiers.second.stories.length)}`,
+);

@@ -19,7 +19,9 @@ function check(sources: Readonly<Record<string, string>>): Promise<string[]> {
 
 describe("problemsOfCircles", () => {
   it("has nothing to say of imports that lead one way", async () => {
-    expect(await check({ "a.ts": 'import "./b.ts"; import "./c.ts";', "b.ts": 'import "./c.ts";', "c.ts": "" })).toEqual([]);
+    expect(
+      await check({ "a.ts": 'import "./b.ts"; import "./c.ts";', "b.ts": 'import "./c.ts";', "c.ts": "" }),
+    ).toEqual([]);
   });
 
   it.each([
@@ -28,10 +30,19 @@ describe("problemsOfCircles", () => {
     ["a re-export", 'export * from "./a.ts";'],
     ["import()", 'export const b = () => import("./a.ts");'],
   ])("finds a circle that %s closes", async (_, text) => {
-    expect(await check({ "a.ts": 'import "./b.ts";', "b.ts": text })).toEqual(["a.ts -> b.ts -> a.ts is a circle: give what both sides need a file of its own."]);
+    expect(await check({ "a.ts": 'import "./b.ts";', "b.ts": text })).toEqual([
+      "a.ts -> b.ts -> a.ts is a circle: give what both sides need a file of its own.",
+    ]);
   });
 
   it("finds a circle of three", async () => {
-    expect(await check({ "a.ts": 'import "./b.ts";', "b.tsx": "", "b.ts": 'import "./c.tsx";', "c.tsx": 'import "./a.ts";' })).toEqual([expect.stringMatching(/^a\.ts -> b\.ts -> c\.tsx -> a\.ts is/)]);
+    expect(
+      await check({
+        "a.ts": 'import "./b.ts";',
+        "b.tsx": "",
+        "b.ts": 'import "./c.tsx";',
+        "c.tsx": 'import "./a.ts";',
+      }),
+    ).toEqual([expect.stringMatching(/^a\.ts -> b\.ts -> c\.tsx -> a\.ts is/)]);
   });
 });

@@ -1,11 +1,21 @@
-/** Circles of imports: a file that imports itself by way of others. Imports of types count: they make reading circular too. */
+/**
+ * Circles of imports: a file that imports itself by way of others. Imports of types count: they
+ * make reading circular too.
+ */
 import { join } from "node:path";
 
 import { parseCircular, parseDependencyTree } from "dpdm";
 
 /** All problems of these files (paths from `root`), each in one sentence. */
 export async function problemsOfCircles(root: string, files: readonly string[]): Promise<string[]> {
-  const tree = await parseDependencyTree(files.map((file) => join(root, file)), { context: root, exclude: /node_modules/ });
-  const sorted = Object.fromEntries(Object.entries(tree).sort(([one], [other]) => (one < other ? -1 : 1))); // read in any order, told in one
-  return parseCircular(sorted).map((circle) => `${[...circle, ...circle.slice(0, 1)].join(" -> ")} is a circle: give what both sides need a file of its own.`);
+  const tree = await parseDependencyTree(
+    files.map((file) => join(root, file)),
+    { context: root, exclude: /node_modules/ },
+  );
+  // read in any order, told in one
+  const sorted = Object.fromEntries(Object.entries(tree).sort(([one], [other]) => (one < other ? -1 : 1)));
+  return parseCircular(sorted).map(
+    (circle) =>
+      `${[...circle, ...circle.slice(0, 1)].join(" -> ")} is a circle: give what both sides need a file of its own.`,
+  );
 }

@@ -1,6 +1,12 @@
 import { surfaceProblems } from "./surface-problems.ts";
 
-const listed = { zod: { version: "4.1.0", exports: ["object", "string"], withheld: { locales: "has a door of its own", "core.locales": "has a door of its own" } } };
+const listed = {
+  zod: {
+    version: "4.1.0",
+    exports: ["object", "string"],
+    withheld: { locales: "has a door of its own", "core.locales": "has a door of its own" },
+  },
+};
 const zod = (exports: readonly string[], version = "4.1.0") => ({ zod: { version, exports } });
 
 describe("surfaceProblems", () => {
@@ -14,12 +20,21 @@ describe("surfaceProblems", () => {
     ["an exception that is gone", zod(["object", "string"]), "zod lists locales: not exported."],
     ["another version", zod(["locales", "object", "string"], "4.2.0"), "zod is listed as 4.1.0 and is 4.2.0."],
     ["a module that is not shared any more", {}, "zod is listed and not shared."],
-    ["a module that is new", { ...zod(["locales", "object", "string"]), react: { version: "19.0.0", exports: ["use"] } }, "react is shared and not listed."],
+    [
+      "a module that is new",
+      { ...zod(["locales", "object", "string"]), react: { version: "19.0.0", exports: ["use"] } },
+      "react is shared and not listed.",
+    ],
   ])("finds %s", (_what, own, problem) => {
     expect(surfaceProblems(listed, own)).toEqual([problem]);
   });
 
   it("finds a name that is both given and withheld", () => {
-    expect(surfaceProblems({ zod: { ...listed.zod, exports: ["locales", "object", "string"] } }, zod(["locales", "object", "string"]))).toEqual(["zod both gives and withholds locales."]);
+    expect(
+      surfaceProblems(
+        { zod: { ...listed.zod, exports: ["locales", "object", "string"] } },
+        zod(["locales", "object", "string"]),
+      ),
+    ).toEqual(["zod both gives and withholds locales."]);
   });
 });

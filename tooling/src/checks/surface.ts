@@ -1,6 +1,7 @@
 /**
- * The names that the host gives of each shared module, as the modules themselves export them: `pnpm check:surface` compares,
- * `pnpm surface` writes `shared/src/webpack/surface.json` and the re-exports of the host. Read by webpack, with the resolution that the builds have.
+ * The names that the host gives of each shared module, as the modules themselves export them: `pnpm
+ * check:surface` compares, `pnpm surface` writes `shared/src/webpack/surface.json` and the
+ * re-exports of the host. Read by webpack, with the resolution that the builds have.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -40,7 +41,9 @@ const file = join(rootFolder, "shared/src/webpack/surface.json");
 /** What each module exports, before anything is withheld. */
 async function readExports(): Promise<Surface> {
   const asked = [...names, ...unshared];
-  const source = asked.map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`).join("\n");
+  const source = asked
+    .map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`)
+    .join("\n");
   const config = baseConfig({ name: "surface", context: host, mode: "production" });
   const compiler = webpack({
     ...config,
@@ -67,25 +70,38 @@ async function readExports(): Promise<Surface> {
       compiler.close(() => {
         if (error !== null) reject(error);
         else if (stats?.hasErrors() === true) reject(new Error(stats.toString("errors-only")));
-        else resolve(Object.fromEntries(asked.map((name) => [name, found[name] ?? { version: versionOf(name), exports: [] }])));
+        else
+          resolve(
+            Object.fromEntries(asked.map((name) => [name, found[name] ?? { version: versionOf(name), exports: [] }])),
+          );
       });
     });
   });
 }
 
 /**
- * Plain re-exports, by file name: of all of zod but its languages, which stand in it twice, as `locales` and in `core`; and of
- * React Router by name, because what its package says, `export * from` another shared one, is lost when webpack builds again.
+ * Plain re-exports, by file name: of all of zod but its languages, which stand in it twice, as
+ * `locales` and in `core`; and of React Router by name, because what its package says, `export *
+ * from` another shared one, is lost when webpack builds again.
  */
 function reExportsOf(own: Surface): Record<string, string> {
-  const reExport = (names: readonly string[], from: string) => `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
+  const reExport = (names: readonly string[], from: string) =>
+    `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
   const parts = (own["zod"]?.exports ?? []).filter((name) => !["core", "default", "locales", "z"].includes(name));
   const core = (own["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
   const comment = "/** Written by `pnpm surface`, which says why. */\n";
   const router = own["react-router"]?.exports ?? [];
-  const dom = (own["react-router-dom"]?.exports ?? []).filter((name) => name === "RouterProvider" || !router.includes(name));
+  const dom = (own["react-router-dom"]?.exports ?? []).filter(
+    (name) => name === "RouterProvider" || !router.includes(name),
+  );
   return {
-    "react-router-dom.ts": comment + reExport(router.filter((name) => !dom.includes(name)), "react-router") + reExport(dom, "react-router/dom"),
+    "react-router-dom.ts":
+      comment +
+      reExport(
+        router.filter((name) => !dom.includes(name)),
+        "react-router",
+      ) +
+      reExport(dom, "react-router/dom"),
     "zod-core.ts": comment + reExport(core, "zod/v4/core"),
     "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(parts, "zod/v4")}`,
   };
@@ -101,17 +117,27 @@ function exportsOfCommonJs(name: string): string[] {
 function versionOf(name: string): string {
   const [owner = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
   const folder = owner === "@relicario/shared" ? join(rootFolder, "shared") : join(host, "node_modules", owner);
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))).version;
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
+    .version;
 }
 
-const SurfaceFile = z.record(z.string(), z.object({ version: z.string(), exports: z.array(z.string()), withheld: z.record(z.string(), z.string()).optional() }));
+const SurfaceFile = z.record(
+  z.string(),
+  z.object({
+    version: z.string(),
+    exports: z.array(z.string()),
+    withheld: z.record(z.string(), z.string()).optional(),
+  }),
+);
 
 const listed = SurfaceFile.parse(JSON.parse(readFileSync(file, "utf8")));
 const read = await readExports();
 const own: Surface = Object.fromEntries(Object.entries(read).filter(([name]) => !unshared.includes(name)));
 if (process.argv.includes("--write")) {
   const written = Object.entries(own).map(([name, { version, exports }]) => {
-    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([each]) => exports.includes(each.split(".", 1).join("")));
+    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([each]) =>
+      exports.includes(each.split(".", 1).join("")),
+    );
     const given = exports.filter((each) => !withheld.some(([hidden]) => hidden === each));
     return [name, { version, exports: given, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) }];
   });
@@ -120,11 +146,14 @@ if (process.argv.includes("--write")) {
 } else {
   const problems = surfaceProblems(listed, own);
   for (const [name, text] of Object.entries(reExportsOf(read))) {
-    if (readFileSync(join(reExports, name), "utf8") !== text) problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
+    if (readFileSync(join(reExports, name), "utf8") !== text)
+      problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
   }
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) {
-    console.error("`pnpm surface` writes the list anew; what it gains is a minor version of the contract, what it loses a major one.");
+    console.error(
+      "`pnpm surface` writes the list anew; what it gains is a minor version of the contract, what it loses a major one.",
+    );
     process.exitCode = 1;
   }
 }

@@ -3,16 +3,20 @@ import ts from "typescript";
 const groups = new Set(["describe", "fdescribe"]);
 const tests = new Set(["it", "fit", "test"]);
 const putAside = new Set(["xit", "xtest", "xdescribe"]);
-/** What may stand behind the point of `it.each` or `test.describe.serial`. Anything else is not a test: `test.use`. */
+/**
+ * What may stand behind the point of `it.each` or `test.describe.serial`. Anything else is not a
+ * test: `test.use`.
+ */
 const passing = new Set(["only", "each", "for", "concurrent", "serial", "parallel"]);
 const skipping = new Set(["skip", "todo", "fixme", "failing", "fail"]);
 
 type Kind = "group" | "test" | "step" | "skipped" | "other";
 
 /**
- * Full names of the tests of a file that run, as Jest prints them: the names of their groups, then their own. A step of a
- * Playwright test is listed below its test. Tests that are skipped or stand in a comment are not there. Placeholders of
- * tables and templates (`%s`, `${name}`) stay as they are written.
+ * Full names of the tests of a file that run, as Jest prints them: the names of their groups, then
+ * their own. A step of a Playwright test is listed below its test. Tests that are skipped or stand
+ * in a comment are not there. Placeholders of tables and templates (`%s`, `${name}`) stay as they
+ * are written.
  *
  * @param path its name decides whether `<` may begin an element (`.tsx`) or only a type (`.ts`)
  */

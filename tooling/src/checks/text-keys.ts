@@ -1,6 +1,7 @@
 /**
- * What the code asks of the texts, and what the texts say: every key that is used exists, every key that exists is used, in
- * every language, with the same placeholders; and no words for people stand in the code itself.
+ * What the code asks of the texts, and what the texts say: every key that is used exists, every key
+ * that exists is used, in every language, with the same placeholders; and no words for people stand
+ * in the code itself.
  */
 import ts from "typescript";
 
@@ -29,7 +30,12 @@ export interface NamedText {
 }
 
 /** All problems, each in one sentence. */
-export function problemsOfTexts(sources: readonly SourceFile[], texts: readonly TextFile[], languages: readonly string[], named: readonly NamedText[] = []): string[] {
+export function problemsOfTexts(
+  sources: readonly SourceFile[],
+  texts: readonly TextFile[],
+  languages: readonly string[],
+  named: readonly NamedText[] = [],
+): string[] {
   const keys = new Map<string, Map<string, string>>(); // language -> "ns:key" -> text
   for (const language of languages) keys.set(language, new Map());
   const namespaces = new Set<string>();
@@ -41,19 +47,29 @@ export function problemsOfTexts(sources: readonly SourceFile[], texts: readonly 
   const problems = [...parity(keys, languages)];
   const bases = new Set([...keys.values()].flatMap((of) => [...of.keys()].map(baseOf)));
   const used: Wanted[] = [];
-  const asking = [...sources.map((source) => ({ path: source.path, ...read(source) })), ...named.map(({ path, key }) => ({ path, wanted: [asked({ parts: [key] }, [], true)], words: [] }))];
+  const asking = [
+    ...sources.map((source) => ({ path: source.path, ...read(source) })),
+    ...named.map(({ path, key }) => ({ path, wanted: [asked({ parts: [key] }, [], true)], words: [] })),
+  ];
   for (const { path, wanted, words } of asking) {
     problems.push(...words);
     for (const each of wanted) {
       used.push(each);
       const asked = each.namespaces.length > 0 ? each.namespaces : [...namespaces];
       if (!each.certain || asked.some((namespace) => matches(each, namespace, bases))) continue;
-      problems.push(`${path}: ${each.shown} is in no text file (${asked.length > 4 ? "any namespace" : asked.join(", ")}).`);
+      problems.push(
+        `${path}: ${each.shown} is in no text file (${asked.length > 4 ? "any namespace" : asked.join(", ")}).`,
+      );
     }
   }
   for (const key of bases) {
     const [namespace, name] = split(key);
-    const known = used.some((each) => (each.namespaces.length === 0 || !each.certain || each.namespaces.includes(namespace)) && each.pattern.test(name) && (each.fixed === null || each.fixed === namespace));
+    const known = used.some(
+      (each) =>
+        (each.namespaces.length === 0 || !each.certain || each.namespaces.includes(namespace)) &&
+        each.pattern.test(name) &&
+        (each.fixed === null || each.fixed === namespace),
+    );
     if (!known) problems.push(`${key} is used nowhere.`);
   }
   return problems;
@@ -66,7 +82,10 @@ interface Wanted {
   readonly fixed: string | null;
   readonly pattern: RegExp;
   readonly shown: string;
-  /** It is certainly a key: the argument of `t`. Other words of the code only count as possible uses. */
+  /**
+   * It is certainly a key: the argument of `t`. Other words of the code only count as possible
+   * uses.
+   */
   readonly certain: boolean;
 }
 
@@ -78,7 +97,10 @@ function matches({ pattern, fixed }: Wanted, namespace: string, bases: ReadonlyS
   return false;
 }
 
-function* parity(keys: ReadonlyMap<string, ReadonlyMap<string, string>>, languages: readonly string[]): Generator<string> {
+function* parity(
+  keys: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  languages: readonly string[],
+): Generator<string> {
   const all = new Set([...keys.values()].flatMap((of) => [...of.keys()].map(baseOf)));
   for (const language of languages) {
     const mine = keys.get(language) ?? new Map<string, string>();
@@ -98,7 +120,9 @@ function* parity(keys: ReadonlyMap<string, ReadonlyMap<string, string>>, languag
     const wanted = placeholders(keys.get(first ?? ""), base);
     for (const language of others) {
       const found = placeholders(keys.get(language), base);
-      if (found !== "" || wanted !== "") if (found !== wanted) yield `${base} has other placeholders in ${language} (${found || "none"}) than in ${first ?? ""} (${wanted || "none"}).`;
+      if (found !== "" || wanted !== "")
+        if (found !== wanted)
+          yield `${base} has other placeholders in ${language} (${found || "none"}) than in ${first ?? ""} (${wanted || "none"}).`;
     }
   }
 }
@@ -107,17 +131,25 @@ function placeholders(of: ReadonlyMap<string, string> | undefined, base: string)
   const names = new Set<string>();
   for (const [key, text] of of ?? []) {
     if (baseOf(key) !== base) continue;
-    for (const [, name] of text.matchAll(/\{\{\s*([a-zA-Z_]+)[^}]*\}\}|<([a-zA-Z0-9]+)>/g)) if (name !== undefined && name !== "count") names.add(name);
+    for (const [, name] of text.matchAll(/\{\{\s*([a-zA-Z_]+)[^}]*\}\}|<([a-zA-Z0-9]+)>/g))
+      if (name !== undefined && name !== "count") names.add(name);
   }
   return [...names].sort().join(", ");
 }
 
 function read({ path, text }: SourceFile): { wanted: Wanted[]; words: string[] } {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, path.endsWith(".tsx") ? ts.ScriptKind.TSX : ts.ScriptKind.TS);
+  const file = ts.createSourceFile(
+    path,
+    text,
+    ts.ScriptTarget.Latest,
+    true,
+    path.endsWith(".tsx") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+  );
   const namespaces: string[] = [];
   const wanted: Wanted[] = [];
   const words: string[] = [];
-  const where = (node: ts.Node): string => `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}`;
+  const where = (node: ts.Node): string =>
+    `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}`;
 
   const findNamespaces = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && nameOf(node.expression) === "useTranslation") {
@@ -144,16 +176,32 @@ function read({ path, text }: SourceFile): { wanted: Wanted[]; words: string[] }
     }
   };
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && nameOf(node.expression) === "t" && node.arguments[0] !== undefined) keysIn(node.arguments[0]);
-    if (ts.isJsxAttribute(node) && node.name.getText() === "i18nKey" && node.initializer !== undefined && ts.isStringLiteral(node.initializer)) {
+    if (ts.isCallExpression(node) && nameOf(node.expression) === "t" && node.arguments[0] !== undefined)
+      keysIn(node.arguments[0]);
+    if (
+      ts.isJsxAttribute(node) &&
+      node.name.getText() === "i18nKey" &&
+      node.initializer !== undefined &&
+      ts.isStringLiteral(node.initializer)
+    ) {
       wanted.push(asked({ parts: [node.initializer.text] }, namespaces, true));
     }
     const literal = ts.isExpression(node) ? literalOf(node) : null;
     // Outside of a call of `t`, a template that begins with a hole would fit anything.
-    if (literal !== null && (literal.parts.length === 1 || (literal.parts[0] ?? "").length > 2)) wanted.push(asked(literal, [], false));
-    if (ts.isJsxText(node) && /\p{L}{2}/u.test(node.text)) words.push(`${where(node)}: "${node.text.trim()}" is written in the code, so it has one language only.`);
-    if (ts.isJsxAttribute(node) && attributesThatSpeak.has(node.name.getText()) && node.initializer !== undefined && ts.isStringLiteral(node.initializer) && /\p{L}{2}/u.test(node.initializer.text)) {
-      words.push(`${where(node)}: ${node.name.getText()}="${node.initializer.text}" is written in the code, so it has one language only.`);
+    if (literal !== null && (literal.parts.length === 1 || (literal.parts[0] ?? "").length > 2))
+      wanted.push(asked(literal, [], false));
+    if (ts.isJsxText(node) && /\p{L}{2}/u.test(node.text))
+      words.push(`${where(node)}: "${node.text.trim()}" is written in the code, so it has one language only.`);
+    if (
+      ts.isJsxAttribute(node) &&
+      attributesThatSpeak.has(node.name.getText()) &&
+      node.initializer !== undefined &&
+      ts.isStringLiteral(node.initializer) &&
+      /\p{L}{2}/u.test(node.initializer.text)
+    ) {
+      words.push(
+        `${where(node)}: ${node.name.getText()}="${node.initializer.text}" is written in the code, so it has one language only.`,
+      );
     }
     ts.forEachChild(node, visit);
   };
@@ -164,7 +212,8 @@ function read({ path, text }: SourceFile): { wanted: Wanted[]; words: string[] }
 /** The fixed parts of a literal or template; a hole is between each two of them. */
 function literalOf(node: ts.Expression): { parts: string[] } | null {
   if (ts.isStringLiteralLike(node)) return { parts: [node.text] };
-  if (ts.isTemplateExpression(node)) return { parts: [node.head.text, ...node.templateSpans.map((span) => span.literal.text)] };
+  if (ts.isTemplateExpression(node))
+    return { parts: [node.head.text, ...node.templateSpans.map((span) => span.literal.text)] };
   return null;
 }
 

@@ -24,7 +24,12 @@ for (const owner of ["host", "shared", ...remotes]) {
   for (const language of languages) {
     const locales = join(folder, "locales", language);
     for (const file of existsSync(locales) ? readdirSync(locales) : []) {
-      texts.push({ owner, language, namespace: file.replace(/\.json$/, ""), content: JSON.parse(readFileSync(join(locales, file), "utf8")) });
+      texts.push({
+        owner,
+        language,
+        namespace: file.replace(/\.json$/, ""),
+        content: JSON.parse(readFileSync(join(locales, file), "utf8")),
+      });
     }
   }
 }
@@ -32,21 +37,29 @@ for (const owner of ["host", "shared", ...remotes]) {
 // Titles of screens stand in the manifests.
 const titles = remotes.flatMap((owner): NamedText[] => {
   const path = `${owner}/manifest.json`;
-  return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({ path, key: titleKey }));
+  return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({
+    path,
+    key: titleKey,
+  }));
 });
 
 const problems = problemsOfTexts(sources, texts, languages, titles);
 const owners = new Map<string, Set<string>>();
 for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
-for (const [namespace, all] of owners) if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);
+for (const [namespace, all] of owners)
+  if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);
 // What no remote may claim is what the host has.
 for (const namespace of new Set([...owners.keys(), ...hostNamespaces])) {
-  if ((owners.get(namespace)?.has("host") === true) !== hostNamespaces.includes(namespace)) problems.push(`hostNamespaces of the contract and the host's texts differ by ${namespace}.`);
+  if ((owners.get(namespace)?.has("host") === true) !== hostNamespaces.includes(namespace))
+    problems.push(`hostNamespaces of the contract and the host's texts differ by ${namespace}.`);
 }
 // A code without a sentence would reach a person as `errors:unknown`.
 const errors = texts.find(({ namespace, language }) => namespace === "errors" && language === "en")?.content;
-for (const code of errorCodes) if (typeof errors !== "object" || errors === null || !(code in errors)) problems.push(`errors:${code} has no text.`);
+for (const code of errorCodes)
+  if (typeof errors !== "object" || errors === null || !(code in errors)) problems.push(`errors:${code} has no text.`);
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-console.log(`${String(texts.length)} text files, ${String(sources.length)} sources, ${String(problems.length)} problems`);
+console.log(
+  `${String(texts.length)} text files, ${String(sources.length)} sources, ${String(problems.length)} problems`,
+);

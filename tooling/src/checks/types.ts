@@ -1,4 +1,7 @@
-/** `pnpm types`: all packages in one run of TypeScript 7. What is unchanged since the last run is not checked again. */
+/**
+ * `pnpm types`: all packages in one run of TypeScript 7. What is unchanged since the last run is
+ * not checked again.
+ */
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +9,17 @@ import { join } from "node:path";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
 
-// A package that was updated lies in another folder: TypeScript would find the former one unchanged, and look no further.
+// A package that was updated lies in another folder: TypeScript would find the former one
+// unchanged, and look no further.
 const installed = statSync(join(rootFolder, "node_modules/.pnpm/lock.yaml")).mtimeMs;
 for (const folder of packages) {
   const kept = join(rootFolder, folder, "tsconfig.tsbuildinfo");
   if (existsSync(kept) && statSync(kept).mtimeMs < installed) rmSync(kept);
 }
 
-const { status } = spawnSync(process.execPath, [join(rootFolder, "node_modules/typescript-7/bin/tsc"), "--build", "--incremental", "--singleThreaded", ...packages], { cwd: rootFolder, stdio: "inherit" });
+const { status } = spawnSync(
+  process.execPath,
+  [join(rootFolder, "node_modules/typescript-7/bin/tsc"), "--build", "--incremental", "--singleThreaded", ...packages],
+  { cwd: rootFolder, stdio: "inherit" },
+);
 process.exitCode = status ?? 1;

@@ -2,8 +2,16 @@ import { problemsOfVersions } from "./version-drift.ts";
 
 const none = { dependencies: {}, devDependencies: {}, optionalDependencies: {}, peerDependencies: {} };
 const workspace = 'nodeVersion: 24.21.0\n\ncatalog:\n  "@types/x": 1.0.0\n  react: 19.3.1\n';
-const lockfile = "lockfileVersion: '9.0'\n\npackages:\n\n  '@types/x@1.0.0':\n    resolution: {}\n\n  react@19.3.1:\n    resolution: {}\n\nsnapshots:\n\n  react@19.3.1: {}\n";
-const manifests = [{ name: "a", ...none, dependencies: { react: "catalog:", "@relicario/shared": "workspace:*" }, devDependencies: { "@types/x": "catalog:" } }];
+const lockfile =
+  "lockfileVersion: '9.0'\n\npackages:\n\n  '@types/x@1.0.0':\n    resolution: {}\n\n  react@19.3.1:\n    resolution: {}\n\nsnapshots:\n\n  react@19.3.1: {}\n";
+const manifests = [
+  {
+    name: "a",
+    ...none,
+    dependencies: { react: "catalog:", "@relicario/shared": "workspace:*" },
+    devDependencies: { "@types/x": "catalog:" },
+  },
+];
 
 describe("problemsOfVersions", () => {
   it("has nothing to say when all versions stand in the catalog", () => {
@@ -11,20 +19,35 @@ describe("problemsOfVersions", () => {
   });
 
   it("finds a version that stands in a package", () => {
-    const problems = problemsOfVersions({ manifests: [...manifests, { name: "b", ...none, dependencies: { react: "^19.0.0" } }], workspace, lockfile });
+    const problems = problemsOfVersions({
+      manifests: [...manifests, { name: "b", ...none, dependencies: { react: "^19.0.0" } }],
+      workspace,
+      lockfile,
+    });
     expect(problems).toEqual([expect.stringContaining('b asks for react "^19.0.0"')]);
   });
 
   it("finds a package that is installed twice", () => {
-    const problems = problemsOfVersions({ manifests, workspace, lockfile: lockfile.replace("  react@19.3.1:\n    resolution", "  react@18.0.0:\n    resolution: {}\n\n  react@19.3.1:\n    resolution") });
+    const problems = problemsOfVersions({
+      manifests,
+      workspace,
+      lockfile: lockfile.replace(
+        "  react@19.3.1:\n    resolution",
+        "  react@18.0.0:\n    resolution: {}\n\n  react@19.3.1:\n    resolution",
+      ),
+    });
     expect(problems).toEqual(["react is installed in 2 versions: 18.0.0, 19.3.1."]);
   });
 
   it("finds a pinned package that nobody uses", () => {
-    expect(problemsOfVersions({ manifests, workspace: `${workspace}  left-pad: 1.3.0\n`, lockfile })).toEqual(["The catalog pins left-pad, and no package asks for it."]);
+    expect(problemsOfVersions({ manifests, workspace: `${workspace}  left-pad: 1.3.0\n`, lockfile })).toEqual([
+      "The catalog pins left-pad, and no package asks for it.",
+    ]);
   });
 
   it("finds a range in the catalog", () => {
-    expect(problemsOfVersions({ manifests, workspace: workspace.replace("react: 19.3.1", "react: 19.x"), lockfile })).toEqual([expect.stringContaining("not one version")]);
+    expect(
+      problemsOfVersions({ manifests, workspace: workspace.replace("react: 19.3.1", "react: 19.x"), lockfile }),
+    ).toEqual([expect.stringContaining("not one version")]);
   });
 });

@@ -25,21 +25,37 @@ const tolerated: Readonly<Record<string, string>> = {
 /** All problems, each in one sentence. */
 export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFacts): string[] {
   const problems: string[] = [];
-  const pinned = new Map([...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (?:npm:\S+@)?(\d\S*)$/gm)].map(([, name, version]) => [name ?? "", version ?? ""]));
+  const pinned = new Map(
+    [...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (?:npm:\S+@)?(\d\S*)$/gm)].map(([, name, version]) => [
+      name ?? "",
+      version ?? "",
+    ]),
+  );
   const used = new Set<string>();
   for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
-    for (const [dependency, range] of Object.entries({ ...peerDependencies, ...optionalDependencies, ...devDependencies, ...dependencies })) {
+    for (const [dependency, range] of Object.entries({
+      ...peerDependencies,
+      ...optionalDependencies,
+      ...devDependencies,
+      ...dependencies,
+    })) {
       used.add(dependency);
       const wanted = dependency.startsWith("@relicario/") ? "workspace:*" : "catalog:";
-      if (range !== wanted) problems.push(`${name} asks for ${dependency} "${range}": write "${wanted}", the version stands in pnpm-workspace.yaml.`);
+      if (range !== wanted)
+        problems.push(
+          `${name} asks for ${dependency} "${range}": write "${wanted}", the version stands in pnpm-workspace.yaml.`,
+        );
     }
   }
   for (const [name, version] of pinned) {
-    if (!used.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion") problems.push(`The catalog pins ${name}, and no package asks for it.`);
-    if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version)) problems.push(`The catalog pins ${name} to "${version}", which is not one version.`);
+    if (!used.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion")
+      problems.push(`The catalog pins ${name}, and no package asks for it.`);
+    if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
+      problems.push(`The catalog pins ${name} to "${version}", which is not one version.`);
   }
   for (const [name, versions] of installed(lockfile)) {
-    if (pinned.has(name) && versions.size > 1 && tolerated[name] === undefined) problems.push(`${name} is installed in ${String(versions.size)} versions: ${[...versions].join(", ")}.`);
+    if (pinned.has(name) && versions.size > 1 && tolerated[name] === undefined)
+      problems.push(`${name} is installed in ${String(versions.size)} versions: ${[...versions].join(", ")}.`);
   }
   return problems;
 }
@@ -48,6 +64,7 @@ export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFa
 function installed(lockfile: string): Map<string, Set<string>> {
   const section = /^packages:\n([\s\S]*?)(?=^\S)/m.exec(`${lockfile}\nend:`)?.[1] ?? "";
   const versions = new Map<string, Set<string>>();
-  for (const [, name = "", version = ""] of section.matchAll(/^ {2}'?(@?[^@'\s]+)@([^:'(]+)'?:$/gm)) versions.set(name, (versions.get(name) ?? new Set()).add(version));
+  for (const [, name = "", version = ""] of section.matchAll(/^ {2}'?(@?[^@'\s]+)@([^:'(]+)'?:$/gm))
+    versions.set(name, (versions.get(name) ?? new Set()).add(version));
   return versions;
 }

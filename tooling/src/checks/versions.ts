@@ -1,4 +1,7 @@
-/** `pnpm check:versions`: every version stands once, in the catalog, and no package that it names is installed twice. */
+/**
+ * `pnpm check:versions`: every version stands once, in the catalog, and no package that it names is
+ * installed twice.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,9 +12,17 @@ import { packages } from "../remotes.ts";
 import { problemsOfVersions } from "./version-drift.ts";
 
 const Dependencies = z.record(z.string(), z.string()).default({});
-const Manifest = z.object({ name: z.string(), dependencies: Dependencies, devDependencies: Dependencies, optionalDependencies: Dependencies, peerDependencies: Dependencies });
+const Manifest = z.object({
+  name: z.string(),
+  dependencies: Dependencies,
+  devDependencies: Dependencies,
+  optionalDependencies: Dependencies,
+  peerDependencies: Dependencies,
+});
 
-const manifests = [".", ...packages].map((folder) => Manifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8"))));
+const manifests = [".", ...packages].map((folder) =>
+  Manifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8"))),
+);
 const problems = problemsOfVersions({
   manifests,
   workspace: readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"),

@@ -1,6 +1,7 @@
 /**
- * Gathers what the containers need of a build, without any private key: `node collect.ts <folder>` writes the present
- * releases' records (`records/<remote>.jws`) and the public keys of the teams (`team-keys.json`).
+ * Gathers what the containers need of a build, without any private key: `node collect.ts <folder>`
+ * writes the present releases' records (`records/<remote>.jws`) and the public keys of the teams
+ * (`team-keys.json`).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

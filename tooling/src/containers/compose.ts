@@ -35,18 +35,28 @@ export type Compose = z.infer<typeof Compose>;
  * @throws TypeError for a variable that is not given; ZodError for a file of another form.
  */
 export function readCompose(variables: Readonly<Record<string, string>>): Compose {
-  const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(/\$\{([A-Z_]+)(?::(?:\?[^}]*|-([^}]*)))?\}/g, (_, name: string, otherwise: string | undefined) => {
-    const value = variables[name] ?? otherwise;
-    if (value === undefined) throw new TypeError(`docker-compose.yml asks for ${name}`);
-    return value;
-  });
+  const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(
+    /\$\{([A-Z_]+)(?::(?:\?[^}]*|-([^}]*)))?\}/g,
+    (_, name: string, otherwise: string | undefined) => {
+      const value = variables[name] ?? otherwise;
+      if (value === undefined) throw new TypeError(`docker-compose.yml asks for ${name}`);
+      return value;
+    },
+  );
   return Compose.parse(parse(text, { merge: true }));
 }
 
-/** The addresses that a container's environment names, with their host and port; `*` where a pattern has it. */
-export function addressesIn({ environment }: Container): { readonly variable: string; readonly host: string; readonly port: string }[] {
+/**
+ * The addresses that a container's environment names, with their host and port; `*` where a pattern
+ * has it.
+ */
+export function addressesIn({
+  environment,
+}: Container): { readonly variable: string; readonly host: string; readonly port: string }[] {
   return Object.entries(environment).flatMap(([variable, text]) =>
-    [...text.matchAll(/\b(?:https?|postgresql):\/\/(?:[^@/\s"]+@)?([a-z0-9.*-]+):(\d+)/g)].map(([, host = "", port = ""]) => ({ variable, host, port })),
+    [...text.matchAll(/\b(?:https?|postgresql):\/\/(?:[^@/\s"]+@)?([a-z0-9.*-]+):(\d+)/g)].map(
+      ([, host = "", port = ""]) => ({ variable, host, port }),
+    ),
   );
 }
 
@@ -55,6 +65,7 @@ export function listensAt(container: Container | undefined): string | null {
   if (container === undefined) return null;
   const { image, build, environment } = container;
   if (image?.startsWith("postgres:") === true) return "5432";
-  if (build?.target === "remote") return /REMOTE_PORT=(\d+)/.exec(readFileSync(join(rootFolder, "Dockerfile"), "utf8"))?.[1] ?? null;
+  if (build?.target === "remote")
+    return /REMOTE_PORT=(\d+)/.exec(readFileSync(join(rootFolder, "Dockerfile"), "utf8"))?.[1] ?? null;
   return Object.entries(environment).find(([name]) => /^(API|IDENTITY|GATEWAY)_PORT$/.test(name))?.[1] ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * Signs the deployment document and keeps signing it, in a container of its own: the only one that has the portal's
- * private key. Environment: see `readEnvironment` below.
+ * Signs the deployment document and keeps signing it, in a container of its own: the only one that
+ * has the portal's private key. Environment: see `readEnvironment` below.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,11 +30,17 @@ const settings = readEnvironment("deployer", {
 const renewEveryMs = 24 * 60 * 60_000;
 
 const portalKey = await developmentKey(settings.KEYS_FOLDER, "portal");
-const teamKeys = PortalPage.shape.team_keys.parse(JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")));
+const teamKeys = PortalPage.shape.team_keys.parse(
+  JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")),
+);
 
 async function releaseOf(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
   const jws = readFileSync(join(settings.RELEASES_FOLDER, "records", `${name}.jws`), "utf8");
-  const { payload } = await compactVerify(jws, async ({ kid }) => importJWK(teamKeys[name]?.find((key) => key.kid === kid) ?? {}, "EdDSA"), { algorithms: ["EdDSA"] });
+  const { payload } = await compactVerify(
+    jws,
+    async ({ kid }) => importJWK(teamKeys[name]?.find((key) => key.kid === kid) ?? {}, "EdDSA"),
+    { algorithms: ["EdDSA"] },
+  );
   return { jws, record: ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload))) };
 }
 
@@ -52,7 +58,9 @@ async function publish(): Promise<void> {
     },
     portalKey,
   );
-  console.log(JSON.stringify({ signed: deployment.vendor_id, sequence: deployment.sequence, not_after: deployment.not_after }));
+  console.log(
+    JSON.stringify({ signed: deployment.vendor_id, sequence: deployment.sequence, not_after: deployment.not_after }),
+  );
 }
 
 const page: PortalPage = { vendor_id: settings.VENDOR_ID, portal_keys: [portalKey.publicKey], team_keys: teamKeys };

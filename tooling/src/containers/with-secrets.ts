@@ -1,6 +1,7 @@
 /**
- * Runs a process of the system inside a container with the secrets of its volume, made the first time:
- * `node with-secrets.ts service|identity|gateway`. Elsewhere secrets come from the environment, by whatever keeps them.
+ * Runs a process of the system inside a container with the secrets of its volume, made the first
+ * time: `node with-secrets.ts service|identity|gateway`. Elsewhere secrets come from the
+ * environment, by whatever keeps them.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +13,14 @@ import { demoAccount, identitySecrets, serviceSecrets } from "../start/secrets.t
 const keys = process.env["KEYS_FOLDER"] ?? "/keys";
 const roles = {
   service: { script: "api/src/main.ts", secrets: () => serviceSecrets(keys) },
-  identity: { script: "api/src/identity/main.ts", secrets: async () => ({ ...(await identitySecrets(keys)), DEMO_ACCOUNT: await shownDemoAccount() }) },
-  gateway: { script: "tooling/src/serve/gateway-main.ts", secrets: async () => ({ PORTAL_PAGE: readFileSync(join(process.env["DEPLOYMENTS_FOLDER"] ?? "", "page"), "utf8") }) },
+  identity: {
+    script: "api/src/identity/main.ts",
+    secrets: async () => ({ ...(await identitySecrets(keys)), DEMO_ACCOUNT: await shownDemoAccount() }),
+  },
+  gateway: {
+    script: "tooling/src/serve/gateway-main.ts",
+    secrets: async () => ({ PORTAL_PAGE: readFileSync(join(process.env["DEPLOYMENTS_FOLDER"] ?? "", "page"), "utf8") }),
+  },
 } as const;
 
 const [name] = process.argv.slice(2);

@@ -14,10 +14,13 @@ describe("createRemote", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each(["Garden", "my-garden", "../garden", "1garden", "host"])("refuses a name that no remote may have: %s", async (name) => {
-    await expect(createRemote(folder, name)).rejects.toThrow(`cannot be called "${name}"`);
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  it.each(["Garden", "my-garden", "../garden", "1garden", "host"])(
+    "refuses a name that no remote may have: %s",
+    async (name) => {
+      await expect(createRemote(folder, name)).rejects.toThrow(`cannot be called "${name}"`);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   it("leaves a folder alone that has files", async () => {
     writeFileSync(join(folder, "notes.txt"), "mine");

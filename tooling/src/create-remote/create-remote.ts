@@ -1,4 +1,7 @@
-/** A new remote in a folder of its own, outside this repository: `create-relicario-remote <folder> [--name <name>]`. The guide is docs/remotes.md. */
+/**
+ * A new remote in a folder of its own, outside this repository: `create-relicario-remote <folder>
+ * [--name <name>]`. The guide is docs/remotes.md.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,7 +20,10 @@ const template = join(rootFolder, "tooling/template");
 /** What the template builds and tests with, beside what `shared` asks for. */
 const tools = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
 
-/** Makes the folder from the template, with the contract packed beside it. @throws Complaint when the folder has files already, or a name that no remote may have */
+/**
+ * Makes the folder from the template, with the contract packed beside it. @throws Complaint when
+ * the folder has files already, or a name that no remote may have
+ */
 export async function createRemote(folder: string, name: string): Promise<void> {
   const named = RemoteManifest.shape.name.safeParse(name);
   if (!named.success) throw new Complaint(`A remote cannot be called "${name}": ${z.prettifyError(named.error)}`);
@@ -26,7 +32,8 @@ export async function createRemote(folder: string, name: string): Promise<void> 
   mkdirSync(folder, { recursive: true });
   cpSync(template, folder, { recursive: true });
   renameSync(join(folder, "gitignore"), join(folder, ".gitignore")); // npm leaves out files of that name when it packs
-  const words = (text: string): string => text.replaceAll("__name__", name).replaceAll("__Name__", `${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+  const words = (text: string): string =>
+    text.replaceAll("__name__", name).replaceAll("__Name__", `${name.charAt(0).toUpperCase()}${name.slice(1)}`);
   for (const file of filesBelow(folder)) {
     const path = join(folder, file);
     writeFileSync(path, words(readFileSync(path, "utf8")));
@@ -34,14 +41,21 @@ export async function createRemote(folder: string, name: string): Promise<void> 
   }
   await pnpm(join(rootFolder, "shared"), ["pack", "--pack-destination", folder]);
   const manifest = join(folder, "package.json");
-  writeFileSync(manifest, `${JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(readFileSync(manifest, "utf8"))), dependencies: dependencies() }, null, 2)}\n`);
+  writeFileSync(
+    manifest,
+    `${JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(readFileSync(manifest, "utf8"))), dependencies: dependencies() }, null, 2)}\n`,
+  );
 }
 
 /** The versions that the portal has: a remote is built against just these. */
 function dependencies(): Record<string, string> {
   const Shared = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
-  const { version, peerDependencies } = Shared.parse(JSON.parse(readFileSync(join(rootFolder, "shared/package.json"), "utf8")));
-  const { catalog } = z.object({ catalog: z.record(z.string(), z.string()) }).parse(parse(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8")));
+  const { version, peerDependencies } = Shared.parse(
+    JSON.parse(readFileSync(join(rootFolder, "shared/package.json"), "utf8")),
+  );
+  const { catalog } = z
+    .object({ catalog: z.record(z.string(), z.string()) })
+    .parse(parse(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8")));
   const pinned = [...Object.keys(peerDependencies), ...tools].map((name) => {
     const wanted = catalog[name];
     if (wanted === undefined) throw new TypeError(`the catalog has no ${name}`);
@@ -53,12 +67,18 @@ function dependencies(): Record<string, string> {
 /** What the command does with its words; gives the exit code. */
 export async function main(words: readonly string[]): Promise<number> {
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options: { name: { type: "string" } }, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options: { name: { type: "string" } },
+      allowPositionals: true,
+    });
     const [named, ...more] = positionals;
     if (named === undefined || more.length > 0) throw new Complaint(usage);
     const folder = resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
     await createRemote(folder, values.name ?? basename(folder));
-    console.log(`${relative(process.cwd(), folder)} is made. Next, in it:\n\n  pnpm install\n  pnpm build\n  pnpm test\n\nand then, in the portal's folder:\n\n  REMOTES=${folder} npm start\n\nMore: docs/remotes.md.`);
+    console.log(
+      `${relative(process.cwd(), folder)} is made. Next, in it:\n\n  pnpm install\n  pnpm build\n  pnpm test\n\nand then, in the portal's folder:\n\n  REMOTES=${folder} npm start\n\nMore: docs/remotes.md.`,
+    );
     return 0;
   } catch (error) {
     const known = error instanceof Complaint || (error instanceof TypeError && "code" in error);

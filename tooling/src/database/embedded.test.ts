@@ -81,7 +81,9 @@ describe("startDatabase", () => {
   it("ends the server that a killed starter left behind", async () => {
     const script = `import { startDatabase } from ${JSON.stringify(join(__dirname, "embedded.ts"))};
       await startDatabase({ folder: ${JSON.stringify(folder)} }); process.stdout.write("ready");`;
-    const starter = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    const starter = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     await once(starter.stdout, "data");
     starter.kill("SIGKILL");
     await once(starter, "exit");

@@ -6,7 +6,15 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { Client, escapeIdentifier } from "pg";
 
-import { cannotStart, commandAs, postgresPrograms, run, spawnServer, type RunAs, type SpawnedServer } from "./programs.ts";
+import {
+  cannotStart,
+  commandAs,
+  postgresPrograms,
+  run,
+  spawnServer,
+  type RunAs,
+  type SpawnedServer,
+} from "./programs.ts";
 
 export interface DatabaseSettings {
   /** Everything of the server lies here: data, password (0600), log. Made when it is missing. */
@@ -36,9 +44,9 @@ const user = "relicario";
 /**
  * Starts a real PostgreSQL server on 127.0.0.1. Not for production.
  *
- * Works as root too (see programs.ts). A server that a killed process left behind on the same folder is ended first; one
- * whose starter still lives is an error. The first start of a folder makes it under a temporary name, so that an
- * interrupted one leaves nothing half made.
+ * Works as root too (see programs.ts). A server that a killed process left behind on the same
+ * folder is ended first; one whose starter still lives is an error. The first start of a folder
+ * makes it under a temporary name, so that an interrupted one leaves nothing half made.
  *
  * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
  */
@@ -64,7 +72,10 @@ export async function startDatabase({ folder, settings = {}, port: wanted }: Dat
   }
 }
 
-/** Address of a database on the server that another process runs on this folder now; null when none does. */
+/**
+ * Address of a database on the server that another process runs on this folder now; null when none
+ * does.
+ */
 export async function runningDatabase(folder: string): Promise<Database["url"] | null> {
   const root = resolve(folder);
   const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
@@ -143,7 +154,10 @@ function flagsOf(cluster: string, port: number, settings: Readonly<Record<string
   return ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
-/** The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads; the first, whether it is this one. */
+/**
+ * The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads; the
+ * first, whether it is this one.
+ */
 async function becomesReady(root: string, { pid, ended }: SpawnedServer): Promise<boolean> {
   const state = { ended: false };
   void ended.then(() => {
@@ -157,7 +171,10 @@ async function becomesReady(root: string, { pid, ended }: SpawnedServer): Promis
   }
 }
 
-/** A server of this folder whose starter was killed is ended; a pid file whose process is something else is removed. */
+/**
+ * A server of this folder whose starter was killed is ended; a pid file whose process is something
+ * else is removed.
+ */
 async function endLeftBehind(root: string): Promise<void> {
   const pidFile = join(root, "cluster", "postmaster.pid");
   const pid = Number((await textOf(pidFile)).split("\n")[0]);
@@ -187,7 +204,8 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM"; // it lives, under another user
+    // it lives, under another user
+    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
   }
 }
 

@@ -8,8 +8,8 @@ export const testServerVariable = "RELICARIO_TEST_DATABASE_URL";
 export interface TestDatabase {
   readonly url: string;
   /**
-   * Drops it once nobody is connected, which PostgreSQL awaits for 5 s: `pool.end()` resolves before its connections are closed,
-   * and one that is cut meanwhile fails the test.
+   * Drops it once nobody is connected, which PostgreSQL awaits for 5 s: `pool.end()` resolves
+   * before its connections are closed, and one that is cut meanwhile fails the test.
    */
   drop(): Promise<void>;
   /** Drops it at once and cuts its connections, as when a server is lost; `drop` may follow. */
@@ -17,17 +17,22 @@ export interface TestDatabase {
 }
 
 /**
- * A database of its own for one test file, copied from a template that is prepared once for each server.
+ * A database of its own for one test file, copied from a template that is prepared once for each
+ * server.
  *
- * @param template a name that changes when what `prepare` does changes, such as `service_<digest of the migrations>`
- * @param prepare brings an empty database to the state that every test starts from, and closes its connections
+ * @param template a name that changes when what `prepare` does changes, such as `service_<digest of
+ *   the migrations>`
+ * @param prepare brings an empty database to the state that every test starts from, and closes its
+ *   connections
  */
 export async function freshDatabase(template: string, prepare: (url: string) => Promise<void>): Promise<TestDatabase> {
   const server = process.env["DATABASE_URL"] ?? process.env[testServerVariable];
-  if (server === undefined) throw new Error("no database server: run under jest with tooling/src/database/jest-setup.ts, or set DATABASE_URL");
+  if (server === undefined)
+    throw new Error("no database server: run under jest with tooling/src/database/jest-setup.ts, or set DATABASE_URL");
   const name = `test_${randomBytes(8).toString("hex")}`;
   await withServer(server, async (client) => {
-    // A template is copied only while nobody is connected to it: one at a time, and made by one alone.
+    // A template is copied only while nobody is connected to it: one at a time, and made by one
+    // alone.
     await client.query("select pg_advisory_lock(hashtext($1))", [template]);
     const found = await client.query("select 1 from pg_database where datname = $1", [template]);
     if (found.rowCount === 0) {

@@ -8,20 +8,31 @@ declare global {
   var relicarioTestDatabase: { database: Database; folder: string } | undefined;
 }
 
-/** jest's globalSetup: one server for the whole run, unless `DATABASE_URL` names another. Ended by jest-teardown.ts. */
+/**
+ * jest's globalSetup: one server for the whole run, unless `DATABASE_URL` names another. Ended by
+ * jest-teardown.ts.
+ */
 export default async function startTestDatabase(): Promise<void> {
   if (process.env["DATABASE_URL"] !== undefined || globalThis.relicarioTestDatabase !== undefined) return;
-  const all = (await hasRoom(memory)) ? join(memory, "relicario-test-databases") : join(__dirname, "../../../.cache/test-databases");
+  const all = (await hasRoom(memory))
+    ? join(memory, "relicario-test-databases")
+    : join(__dirname, "../../../.cache/test-databases");
   await mkdir(all, { recursive: true });
   await removeLeftBehind(all);
   const folder = join(all, String(process.pid));
   // What the tests write need not survive a loss of power.
-  const database = await startDatabase({ folder, settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" } });
+  const database = await startDatabase({
+    folder,
+    settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" },
+  });
   globalThis.relicarioTestDatabase = { database, folder };
   process.env[testServerVariable] = database.url("postgres");
 }
 
-/** Linux's folder in memory. A database of its own for each test, some three hundred files, is made there in a tenth of the time. */
+/**
+ * Linux's folder in memory. A database of its own for each test, some three hundred files, is made
+ * there in a tenth of the time.
+ */
 const memory = "/dev/shm";
 
 /** Containers often have no more than 64 MB of it. */
@@ -36,7 +47,9 @@ async function removeLeftBehind(all: string): Promise<void> {
     const runner = Number(name);
     if (!Number.isInteger(runner) || isAlive(runner)) continue;
     const folder = join(all, name);
-    const pid = Number((await readFile(join(folder, "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0]);
+    const pid = Number(
+      (await readFile(join(folder, "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0],
+    );
     const command = await readFile(`/proc/${String(pid)}/cmdline`, "utf8").catch(() => "");
     if (command.includes(folder)) process.kill(pid, "SIGQUIT"); // at once: its data go next
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

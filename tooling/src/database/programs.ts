@@ -51,8 +51,9 @@ export interface RunAs {
 }
 
 /**
- * As an ordinary user: plainly. As root PostgreSQL refuses, so: in a user namespace where root is mapped to another name
- * (works in a 0700 folder, nothing is made), else as an unprivileged user of this machine, if that one can reach the folder.
+ * As an ordinary user: plainly. As root PostgreSQL refuses, so: in a user namespace where root is
+ * mapped to another name (works in a 0700 folder, nothing is made), else as an unprivileged user of
+ * this machine, if that one can reach the folder.
  */
 export async function commandAs(programs: Programs, root: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { before: [], ids: {} };
@@ -60,23 +61,33 @@ export async function commandAs(programs: Programs, root: string): Promise<RunAs
   if (other === null) throw cannotStart("it refuses to run as root, and there is no other user");
   const { uid, gid } = other;
 
-  const mapped: RunAs = { before: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`], ids: {} };
+  const mapped: RunAs = {
+    before: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`],
+    ids: {},
+  };
   if (await works(programs.postgres, mapped, ["--version"])) return mapped;
 
   const plain: RunAs = { before: [], ids: { uid, gid } };
-  for (const file of [".", "password", "starter.pid"]) if (existsSync(join(root, file))) chownSync(join(root, file), uid, gid);
-  if ((await works(programs.postgres, plain, ["--version"])) && (await works("test", plain, ["-w", root]))) return plain;
+  for (const file of [".", "password", "starter.pid"])
+    if (existsSync(join(root, file))) chownSync(join(root, file), uid, gid);
+  if ((await works(programs.postgres, plain, ["--version"])) && (await works("test", plain, ["-w", root])))
+    return plain;
   throw cannotStart("it refuses to run as root, and user namespaces are shut");
 }
 
-/** A name that PostgreSQL can look up: its own, else that of nobody, else the first that is not root. */
+/**
+ * A name that PostgreSQL can look up: its own, else that of nobody, else the first that is not
+ * root.
+ */
 function unprivilegedUser(): { uid: number; gid: number } | null {
   const users = readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .map((line) => line.split(":"))
     .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
     .filter(({ uid, gid }) => uid > 0 && gid > 0);
-  return users.find(({ name }) => name === "postgres") ?? users.find(({ name }) => name === "nobody") ?? users[0] ?? null;
+  return (
+    users.find(({ name }) => name === "postgres") ?? users.find(({ name }) => name === "nobody") ?? users[0] ?? null
+  );
 }
 
 async function works(program: string, runAs: RunAs, flags: readonly string[]): Promise<boolean> {
@@ -101,7 +112,10 @@ export interface SpawnedServer {
   readonly ended: Promise<string>;
 }
 
-/** Starts the server in a process group of its own: Ctrl-C in a terminal must not end it before those who use it. */
+/**
+ * Starts the server in a process group of its own: Ctrl-C in a terminal must not end it before
+ * those who use it.
+ */
 export function spawnServer(
   program: string,
   { before, ids }: RunAs,
@@ -109,7 +123,13 @@ export function spawnServer(
   logFd: number,
 ): SpawnedServer {
   const [first = program, ...rest] = [...before, program, ...flags];
-  const child = spawn(first, rest, { ...ids, cwd: "/", env: environment(), detached: true, stdio: ["ignore", logFd, logFd] });
+  const child = spawn(first, rest, {
+    ...ids,
+    cwd: "/",
+    env: environment(),
+    detached: true,
+    stdio: ["ignore", logFd, logFd],
+  });
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ message }) => {
       resolve(message);

@@ -8,15 +8,31 @@ import { generalVerify, importJWK, type GeneralJWS } from "jose";
 import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
 import { publishDeployment, type DeploymentFacts } from "./deployment.ts";
 
-const releaseOf = (name: string, more: Partial<ReleaseRecord["manifest"]> = {}): DeploymentFacts["releases"][number] => ({
+const releaseOf = (
+  name: string,
+  more: Partial<ReleaseRecord["manifest"]> = {},
+): DeploymentFacts["releases"][number] => ({
   jws: `a.${name}.c`,
   record: {
     ...{ v: 1, release: `${name}-0.3.1-0123456789ab`, version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
-    manifest: { name, contract: "^2", title: { en: name, es: name }, routes: [], namespaces: [name], capabilities: [], api_paths: [], ...more },
+    manifest: {
+      name,
+      contract: "^2",
+      title: { en: name, es: name },
+      routes: [],
+      namespaces: [name],
+      capabilities: [],
+      api_paths: [],
+      ...more,
+    },
   },
 });
-const routesAt = (name: string, ...paths: string[]) => ({ routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in" as const, shell: true })) });
-const releases = ["secrets", "sharing", "recovery", "settings"].map((name) => releaseOf(name, routesAt(name, `/${name}/*`)));
+const routesAt = (name: string, ...paths: string[]) => ({
+  routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in" as const, shell: true })),
+});
+const releases = ["secrets", "sharing", "recovery", "settings"].map((name) =>
+  releaseOf(name, routesAt(name, `/${name}/*`)),
+);
 const facts: DeploymentFacts = {
   vendorId: "relicario",
   origin: "http://localhost:3000",
@@ -44,22 +60,42 @@ describe("publishDeployment", () => {
 
   it("signs what the schema of the contract describes, with the portal's key", async () => {
     const deployment = await publishDeployment(folder, facts, key, now);
-    const { payload, protectedHeader } = await generalVerify(published(), await importJWK(key.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
+    const { payload, protectedHeader } = await generalVerify(published(), await importJWK(key.publicKey, "EdDSA"), {
+      algorithms: ["EdDSA"],
+    });
     expect(Deployment.parse(JSON.parse(new TextDecoder().decode(payload)))).toEqual(deployment);
     expect(protectedHeader).toEqual({ alg: "EdDSA", kid: key.publicKey.kid });
-    expect(deployment).toMatchObject({ vendor_id: "relicario", origin: facts.origin, releases: { secrets: { stable: "secrets-0.3.1-0123456789ab" } }, release_records: { "recovery-0.3.1-0123456789ab": "a.recovery.c" } });
+    expect(deployment).toMatchObject({
+      vendor_id: "relicario",
+      origin: facts.origin,
+      releases: { secrets: { stable: "secrets-0.3.1-0123456789ab" } },
+      release_records: { "recovery-0.3.1-0123456789ab": "a.recovery.c" },
+    });
   });
 
   it("says where identity and service are, and as which client, as it is told", async () => {
-    const identity = { authority: "https://id.acme.example/realms/acme", client_id: "acme-portal", scope: "openid email" };
+    const identity = {
+      authority: "https://id.acme.example/realms/acme",
+      client_id: "acme-portal",
+      scope: "openid email",
+    };
     const api = { base_url: "https://api.acme.example/v1", credentials: true };
     await publishDeployment(folder, { ...facts, origin: "https://portal.acme.example", identity, api }, key, now);
-    expect(JSON.parse(Buffer.from(published().payload, "base64url").toString("utf8"))).toMatchObject({ origin: "https://portal.acme.example", identity, api });
+    expect(JSON.parse(Buffer.from(published().payload, "base64url").toString("utf8"))).toMatchObject({
+      origin: "https://portal.acme.example",
+      identity,
+      api,
+    });
   });
 
   it("names the drives that it is told, with the addresses of their public services, and none otherwise", async () => {
     expect(await publishDeployment(folder, facts, key, now)).not.toHaveProperty("drives");
-    const { drives } = await publishDeployment(folder, { ...facts, drives: { onedrive: { client_id: "c", content_origins: ["https://*.sharepoint.example"] } } }, key, now);
+    const { drives } = await publishDeployment(
+      folder,
+      { ...facts, drives: { onedrive: { client_id: "c", content_origins: ["https://*.sharepoint.example"] } } },
+      key,
+      now,
+    );
     expect(drives).toEqual({
       onedrive: {
         client_id: "c",
@@ -71,13 +107,25 @@ describe("publishDeployment", () => {
     });
   });
 
-  it.each(["https://a.example/path", "https://a.example;script-src *", "*", "https://*", "javascript:x"])("signs nothing that would put %s into the page's policy", async (source) => {
-    await expect(publishDeployment(folder, { ...facts, drives: { onedrive: { client_id: "c", content_origins: [source] } } }, key, now)).rejects.toThrow();
-  });
+  it.each(["https://a.example/path", "https://a.example;script-src *", "*", "https://*", "javascript:x"])(
+    "signs nothing that would put %s into the page's policy",
+    async (source) => {
+      await expect(
+        publishDeployment(
+          folder,
+          { ...facts, drives: { onedrive: { client_id: "c", content_origins: [source] } } },
+          key,
+          now,
+        ),
+      ).rejects.toThrow();
+    },
+  );
 
   it("takes an address of https alone for where people pay", () => {
     const named = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
-    expect(["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(named)).toEqual([true, false, false, false]);
+    expect(
+      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(named),
+    ).toEqual([true, false, false, false]);
   });
 
   it("is valid for seven days", async () => {
@@ -100,19 +148,36 @@ describe("publishDeployment", () => {
   it("is above what browsers saw before the data folder was emptied", async () => {
     const before = (await publishDeployment(folder, facts, key, now)).sequence;
     rmSync(join(folder, "relicario.sequence"));
-    expect((await publishDeployment(folder, facts, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(before);
+    expect((await publishDeployment(folder, facts, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(
+      before,
+    );
   });
 
   it("takes as many remotes as there are", async () => {
-    const { releases: named } = await publishDeployment(folder, { ...facts, releases: [...releases, releaseOf("notes", routesAt("notes", "/notes"))] }, key, now);
+    const { releases: named } = await publishDeployment(
+      folder,
+      { ...facts, releases: [...releases, releaseOf("notes", routesAt("notes", "/notes"))] },
+      key,
+      now,
+    );
     expect(Object.keys(named)).toEqual(["secrets", "sharing", "recovery", "settings", "notes"]);
   });
 
   it.each([
-    ["the same path", releaseOf("notes", routesAt("notes", "/notes", "/settings/profile")), "settings and notes both claim a path: /settings/* and /settings/profile"],
-    ["the same texts", releaseOf("notes", { namespaces: ["notes", "settings"] }), "settings and notes both own the texts settings"],
+    [
+      "the same path",
+      releaseOf("notes", routesAt("notes", "/notes", "/settings/profile")),
+      "settings and notes both claim a path: /settings/* and /settings/profile",
+    ],
+    [
+      "the same texts",
+      releaseOf("notes", { namespaces: ["notes", "settings"] }),
+      "settings and notes both own the texts settings",
+    ],
   ])("signs nothing when two remotes claim %s", async (_, added, words) => {
-    await expect(publishDeployment(folder, { ...facts, releases: [...releases, added] }, key, now)).rejects.toThrow(words);
+    await expect(publishDeployment(folder, { ...facts, releases: [...releases, added] }, key, now)).rejects.toThrow(
+      words,
+    );
     expect(() => published()).toThrow("ENOENT");
   });
 

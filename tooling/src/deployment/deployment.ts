@@ -1,5 +1,6 @@
 /**
- * Makes and signs a vendor's deployment document: which releases its portal runs, and where identity and service are.
+ * Makes and signs a vendor's deployment document: which releases its portal runs, and where
+ * identity and service are.
  * [docs/decisions/0002](../../../docs/decisions/0002-signed-deployment-documents.md)
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -17,7 +18,9 @@ import type { Release } from "../release/release.ts";
 import { Complaint } from "../start/complaint.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
-const Vendor = z.strictObject(Deployment.pick({ branding: true, features: true, messages: true, drives: true, payments: true }).shape);
+const Vendor = z.strictObject(
+  Deployment.pick({ branding: true, features: true, messages: true, drives: true, payments: true }).shape,
+);
 
 const lifeMs = 7 * 24 * 60 * 60_000;
 
@@ -33,14 +36,25 @@ export interface DeploymentFacts {
   readonly releases: readonly Pick<Release, "record" | "jws">[];
 }
 
-/** Signs a new document into `<folder>/<vendor>.json`, with a sequence above all before it. Returns what it says. */
-export async function publishDeployment(folder: string, facts: DeploymentFacts, key: SigningKey, now: Date = new Date()): Promise<Deployment> {
+/**
+ * Signs a new document into `<folder>/<vendor>.json`, with a sequence above all before it. Returns
+ * what it says.
+ */
+export async function publishDeployment(
+  folder: string,
+  facts: DeploymentFacts,
+  key: SigningKey,
+  now: Date = new Date(),
+): Promise<Deployment> {
   const deployment = makeDeployment(facts, nextSequence(folder, facts.vendorId, now), now);
   await issueDeployment(folder, deployment, key);
   return deployment;
 }
 
-/** Signs a document into `<folder>/<vendor>.json`. Its sequence is noted before it can be seen: a number is never given twice. */
+/**
+ * Signs a document into `<folder>/<vendor>.json`. Its sequence is noted before it can be seen: a
+ * number is never given twice.
+ */
 export async function issueDeployment(folder: string, deployment: Deployment, key: SigningKey): Promise<void> {
   mkdirSync(folder, { recursive: true });
   writeWhole(sequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
@@ -48,7 +62,11 @@ export async function issueDeployment(folder: string, deployment: Deployment, ke
 }
 
 /** What changes with every signing, of a document that is signed now. */
-export function dated(folder: string, vendorId: string, now: Date): Pick<Deployment, "sequence" | "issued_at" | "not_after"> {
+export function dated(
+  folder: string,
+  vendorId: string,
+  now: Date,
+): Pick<Deployment, "sequence" | "issued_at" | "not_after"> {
   return { sequence: nextSequence(folder, vendorId, now), ...validFrom(now) };
 }
 
@@ -58,9 +76,13 @@ export function validFrom(now: Date): Pick<Deployment, "issued_at" | "not_after"
 }
 
 export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Date): Deployment {
-  const vendor = Vendor.parse(JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${facts.vendorId}.json`), "utf8")));
+  const vendor = Vendor.parse(
+    JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${facts.vendorId}.json`), "utf8")),
+  );
   refuseDoubleClaims(facts.releases.map(({ record }) => record.manifest));
-  const releases = Object.fromEntries(facts.releases.map(({ record }) => [record.manifest.name, { stable: record.release }]));
+  const releases = Object.fromEntries(
+    facts.releases.map(({ record }) => [record.manifest.name, { stable: record.release }]),
+  );
   return Deployment.parse({
     v: 1,
     vendor_id: facts.vendorId,
@@ -81,7 +103,10 @@ export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Da
 /** Such a document is not signed. */
 export function refuseDoubleClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
   for (const [at, manifest] of manifests.entries()) {
-    const [objection] = claimsOf(manifest, manifests.slice(0, at).filter(({ name }) => name !== manifest.name));
+    const [objection] = claimsOf(
+      manifest,
+      manifests.slice(0, at).filter(({ name }) => name !== manifest.name),
+    );
     if (objection !== undefined) throw new Complaint(`${objection}.`);
   }
 }
@@ -95,14 +120,17 @@ export function signDeployment(deployment: Deployment, key: SigningKey): Promise
 }
 
 /**
- * Above the last one, and never below the clock in seconds: so that it also grows for browsers that remember a document
- * from before somebody emptied the data folder.
+ * Above the last one, and never below the clock in seconds: so that it also grows for browsers that
+ * remember a document from before somebody emptied the data folder.
  */
 function nextSequence(folder: string, vendorId: string, now: Date): number {
   const clock = Math.floor(now.getTime() / 1000);
   let last = 0;
   try {
-    last = z.coerce.number().int().parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
+    last = z.coerce
+      .number()
+      .int()
+      .parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
   } catch (error) {
     // None was signed here yet. A file that is there and unreadable is no reason to begin anew.
     if (codeOf(error) !== "ENOENT") throw error;

@@ -1,7 +1,7 @@
 /**
- * One remote from its sources in a host in development mode, everything else as a portal beside it has it released. What is
- * changed is replaced in the open page, whose state stays (React's refresh).
- * [docs/decisions/0109](../../../docs/decisions/0109-one-remote-in-development.md)
+ * One remote from its sources in a host in development mode, everything else as a portal beside it
+ * has it released. What is changed is replaced in the open page, whose state stays (React's
+ * refresh). [docs/decisions/0109](../../../docs/decisions/0109-one-remote-in-development.md)
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,9 @@ import { buildDevelopmentServer } from "./development-server.ts";
 import { releaseFromSource } from "./release-from-source.ts";
 
 export interface DevelopmentSettings {
-  /** The remote's package: `manifest.json`, `package.json`, `webpack.config.ts` or `.mjs`, `src`. */
+  /**
+   * The remote's package: `manifest.json`, `package.json`, `webpack.config.ts` or `.mjs`, `src`.
+   */
   readonly folder: string;
   /** The portal that runs beside it, and where its data is. */
   readonly portal: { readonly origin: string; readonly vendor: string; readonly dataDir: string };
@@ -37,14 +39,26 @@ export interface DevelopedRemote {
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Complaint for what the person can put right: no portal runs, it is in production, the folder has no remote, the port is taken */
+/**
+ * @throws Complaint for what the person can put right: no portal runs, it is in production, the
+ *   folder has no remote, the port is taken
+ */
 export async function developRemote({ folder, portal, port, log }: DevelopmentSettings): Promise<DevelopedRemote> {
   const remote = nameIn(folder);
-  const running = await fetch(`${portal.origin}/healthz`).then(({ ok }) => ok, () => false);
-  if (!running) throw new Complaint(`No portal runs at ${portal.origin}. Start it first, in another terminal: npm start`);
-  const store = await openStore({ keys: join(portal.dataDir, "keys"), deployments: join(portal.dataDir, "deployments"), registry: join(portal.dataDir, "releases") });
+  const running = await fetch(`${portal.origin}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!running)
+    throw new Complaint(`No portal runs at ${portal.origin}. Start it first, in another terminal: npm start`);
+  const store = await openStore({
+    keys: join(portal.dataDir, "keys"),
+    deployments: join(portal.dataDir, "deployments"),
+    registry: join(portal.dataDir, "releases"),
+  });
   const { deployment } = await readVendor(store, portal.vendor);
-  if (deployment.environment === "production") throw new Complaint(`The portal at ${portal.origin} is in production: it runs promoted releases alone.`);
+  if (deployment.environment === "production")
+    throw new Complaint(`The portal at ${portal.origin} is in production: it runs promoted releases alone.`);
 
   const hostFolder = await developmentHost(log);
   const webFolder = join(folder, "build/development");
@@ -54,19 +68,42 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
     publicPath: `${release.path}/`,
     writeToDisk: true, // where the hashes are taken from
     headers: { "cache-control": "no-store" },
-    // No other site may follow what is built here. The page allows no styles without its nonce: the terminal says what is wrong.
+    // No other site may follow what is built here. The page allows no styles without its nonce: the
+    // terminal says what is wrong.
     hot: { cors: origin, client: { overlay: false } },
   });
-  const built = (): Promise<void> => new Promise((resolve) => { middleware.waitUntilValid(() => { resolve(); }); });
-  const close = (): Promise<void> => new Promise((resolve) => { middleware.close(() => { resolve(); }); });
+  const built = (): Promise<void> =>
+    new Promise((resolve) => {
+      middleware.waitUntilValid(() => {
+        resolve();
+      });
+    });
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      middleware.close(() => {
+        resolve();
+      });
+    });
   const identityOrigin = new URL(deployment.identity.authority).origin;
-  const app = await buildDevelopmentServer({ origin, portalOrigin: portal.origin, identityOrigin, vendor: portal.vendor, hostFolder, localesFolder: join(folder, "src/locales"), release, files: middleware, built });
+  const app = await buildDevelopmentServer({
+    origin,
+    portalOrigin: portal.origin,
+    identityOrigin,
+    vendor: portal.vendor,
+    hostFolder,
+    localesFolder: join(folder, "src/locales"),
+    release,
+    files: middleware,
+    built,
+  });
   try {
     await built();
     await app.listen({ port, host: "localhost" });
   } catch (error) {
     await close();
-    throw codeOf(error) === "EADDRINUSE" ? new Complaint(`Port ${String(port)}, the third after the portal's, is in use by another program.`) : error;
+    throw codeOf(error) === "EADDRINUSE"
+      ? new Complaint(`Port ${String(port)}, the third after the portal's, is in use by another program.`)
+      : error;
   }
   return {
     origin,
@@ -85,7 +122,11 @@ async function configsOf(folder: string, remote: RemoteName, webFolder: string):
   if (configs.length > 1) rmSync(join(folder, "build/stamp"), { force: true });
   return configs.map((config): Configuration => {
     if (config.name !== remote) return Object.assign({}, config, { devServer: false });
-    return { ...config, output: { ...config.output, path: webFolder }, plugins: [...(config.plugins ?? []), new ReactRefreshPlugin({ overlay: false })] };
+    return {
+      ...config,
+      output: { ...config.output, path: webFolder },
+      plugins: [...(config.plugins ?? []), new ReactRefreshPlugin({ overlay: false })],
+    };
   });
 }
 

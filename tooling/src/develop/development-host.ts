@@ -9,8 +9,9 @@ import { rootFolder } from "../paths.ts";
 const folder = join(rootFolder, "host/build/development");
 
 /**
- * Where React announces its renderers, as its developer tools have it, so that the refresh of a remote that comes later finds
- * the host's. https://github.com/facebook/react/blob/main/packages/react-refresh/src/ReactFreshRuntime.js
+ * Where React announces its renderers, as its developer tools have it, so that the refresh of a
+ * remote that comes later finds the host's.
+ * https://github.com/facebook/react/blob/main/packages/react-refresh/src/ReactFreshRuntime.js
  */
 const renderers = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
   const renderers = new Map();
@@ -22,7 +23,10 @@ const renderers = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
   };
 }`;
 
-/** The folder of the host in development mode, with React's own; built when its sources are others than the last time. */
+/**
+ * The folder of the host in development mode, with React's own; built when its sources are others
+ * than the last time.
+ */
 export async function developmentHost(log: (line: string) => void): Promise<string> {
   const dist = join(folder, "dist");
   const stampFile = join(folder, "stamp");
@@ -31,10 +35,18 @@ export async function developmentHost(log: (line: string) => void): Promise<stri
   log("Building the host in development mode.");
   rmSync(folder, { recursive: true, force: true });
   const web = join(folder, "web");
-  await run((await configsOf("host", { mode: "development" })).map((config) => ({ ...config, output: { ...config.output, path: web } })));
+  await run(
+    (await configsOf("host", { mode: "development" })).map((config) => ({
+      ...config,
+      output: { ...config.output, path: web },
+    })),
+  );
   await assembleHost(web, dist);
   const page = join(dist, "index.html");
-  writeFileSync(page, readFileSync(page, "utf8").replace("<head>", `<head><script nonce="{{nonce}}">${renderers}</script>`));
+  writeFileSync(
+    page,
+    readFileSync(page, "utf8").replace("<head>", `<head><script nonce="{{nonce}}">${renderers}</script>`),
+  );
   writeFileSync(stampFile, stamp);
   return dist;
 }

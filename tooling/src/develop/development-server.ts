@@ -27,28 +27,65 @@ export interface Served {
 }
 
 /** The one origin of a remote in development. */
-export async function buildDevelopmentServer({ origin, portalOrigin, identityOrigin, vendor, hostFolder, localesFolder, release, files, built }: Served): Promise<FastifyInstance> {
+export async function buildDevelopmentServer({
+  origin,
+  portalOrigin,
+  identityOrigin,
+  vendor,
+  hostFolder,
+  localesFolder,
+  release,
+  files,
+  built,
+}: Served): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     forceCloseConnections: true, // pages listen for changes as long as they are open
-    serverFactory: (handler) => createServer((request, response) => void files(request, response, () => { handler(request, response); })),
+    serverFactory: (handler) =>
+      createServer(
+        (request, response) =>
+          void files(request, response, () => {
+            handler(request, response);
+          }),
+      ),
   });
   app.addHook("onRequest", async (_request, reply) => {
     void reply.header("cache-control", "no-store"); // names stay, contents change
   });
-  for (const prefix of ["/api", "/r"]) await app.register(httpProxy, { upstream: portalOrigin, prefix, rewritePrefix: prefix });
-  await app.register(fastifyStatic, { root: localesFolder, prefix: `${release.path}/locales/`, decorateReply: false, cacheControl: false });
+  for (const prefix of ["/api", "/r"])
+    await app.register(httpProxy, { upstream: portalOrigin, prefix, rewritePrefix: prefix });
+  await app.register(fastifyStatic, {
+    root: localesFolder,
+    prefix: `${release.path}/locales/`,
+    decorateReply: false,
+    cacheControl: false,
+  });
   app.get(`/deployments/${vendor}`, async (_request, reply) => {
     await built();
     return reply.type("application/jose+json").send(await release.document(origin));
   });
-  app.get("/silent-renew.html", async (_request, reply) => reply.headers(bareHeaders(policyOfRenewal)).sendFile("silent-renew.html"));
-  await app.register(fastifyStatic, { root: hostFolder, index: false, cacheControl: false, preCompressed: true, allowedPath: (path) => !path.startsWith("/index.html") });
+  app.get("/silent-renew.html", async (_request, reply) =>
+    reply.headers(bareHeaders(policyOfRenewal)).sendFile("silent-renew.html"),
+  );
+  await app.register(fastifyStatic, {
+    root: hostFolder,
+    index: false,
+    cacheControl: false,
+    preCompressed: true,
+    allowedPath: (path) => !path.startsWith("/index.html"),
+  });
   app.setNotFoundHandler(async (request, reply) => {
-    if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname)) return reply.code(404).send({ status: 404 });
+    if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname))
+      return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");
     const page = pageFrom(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.page());
-    return reply.header("content-security-policy", inDevelopment(policyOfHost({ nonce, origin, identityOrigin, apiBase: `${origin}/api` }))).type("text/html; charset=utf-8").send(page.html(nonce, null));
+    return reply
+      .header(
+        "content-security-policy",
+        inDevelopment(policyOfHost({ nonce, origin, identityOrigin, apiBase: `${origin}/api` })),
+      )
+      .type("text/html; charset=utf-8")
+      .send(page.html(nonce, null));
   });
   return app;
 }
@@ -56,5 +93,8 @@ export async function buildDevelopmentServer({ origin, portalOrigin, identityOri
 /** Parts that replace others have addresses that nobody signed. */
 function inDevelopment(policy: string): string {
   const dropped = ["require-trusted-types-for", "trusted-types", "report-to", "report-uri"];
-  return policy.split("; ").filter((directive) => !dropped.includes(directive.split(" ", 1)[0] ?? "")).join("; ");
+  return policy
+    .split("; ")
+    .filter((directive) => !dropped.includes(directive.split(" ", 1)[0] ?? ""))
+    .join("; ");
 }

@@ -12,7 +12,10 @@ import { filesBelow } from "../release/files.ts";
 import { integrityOfFile } from "../release/integrity.ts";
 import { notReleased, recordOf, signCompact } from "../release/release.ts";
 
-/** In its name where others have the hash of their files: it stays while they change, so that open pages go on. */
+/**
+ * In its name where others have the hash of their files: it stays while they change, so that open
+ * pages go on.
+ */
 const hash = "0".repeat(12);
 const hotUpdate = /\.hot-update\.(js|json)$/;
 
@@ -31,8 +34,18 @@ export interface SourceRelease {
  * @param folder the remote's package
  * @param webFolder what webpack makes of it
  */
-export function releaseFromSource(remote: RemoteName, { folder, webFolder, store, vendor }: { readonly folder: string; readonly webFolder: string; readonly store: PortalStore; readonly vendor: string }): SourceRelease {
-  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+export function releaseFromSource(
+  remote: RemoteName,
+  {
+    folder,
+    webFolder,
+    store,
+    vendor,
+  }: { readonly folder: string; readonly webFolder: string; readonly store: PortalStore; readonly vendor: string },
+): SourceRelease {
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   const release = `${remote}-${version}-${hash}`;
   return {
     remote,
@@ -63,7 +76,11 @@ export function releaseFromSource(remote: RemoteName, { folder, webFolder, store
 function filesOf(folder: string, webFolder: string): Record<string, string> {
   const texts = join(folder, "src/locales");
   return Object.fromEntries([
-    ...filesBelow(webFolder).filter((file) => !notReleased(file) && !hotUpdate.test(file)).map((file) => [file, integrityOfFile(join(webFolder, file))] as const),
-    ...filesBelow(texts).filter((file) => file.endsWith(".json")).map((file) => [`locales/${file}`, integrityOfFile(join(texts, file))] as const),
+    ...filesBelow(webFolder)
+      .filter((file) => !notReleased(file) && !hotUpdate.test(file))
+      .map((file) => [file, integrityOfFile(join(webFolder, file))] as const),
+    ...filesBelow(texts)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => [`locales/${file}`, integrityOfFile(join(texts, file))] as const),
   ]);
 }

@@ -10,7 +10,10 @@ import { readOrMake } from "./write-once.ts";
 /** Where this checkout keeps the keys with which its teams sign releases. */
 export const teamKeysFolder = join(rootFolder, ".data/keys");
 
-/** Private Ed25519 key as it lies in its file, readable by its owner only. Its id is its thumbprint (RFC 7638). */
+/**
+ * Private Ed25519 key as it lies in its file, readable by its owner only. Its id is its thumbprint
+ * (RFC 7638).
+ */
 export const StoredKey = z.strictObject({ ...VerificationKey.shape, d: z.string().length(43) });
 
 export interface SigningKey {

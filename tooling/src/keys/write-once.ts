@@ -4,7 +4,10 @@ import { dirname } from "node:path";
 
 import { codeOf } from "../error-code.ts";
 
-/** Writes a private file (0600) unless it is there already; returns what then stands in it. Never leaves half a file. */
+/**
+ * Writes a private file (0600) unless it is there already; returns what then stands in it. Never
+ * leaves half a file.
+ */
 export function writeOnce(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.${randomUUID()}.part`;

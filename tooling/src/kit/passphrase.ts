@@ -5,7 +5,8 @@ import { Writable } from "node:stream";
 import { PortalError } from "@relicario/shared/errors";
 
 /**
- * The passphrase, from standard input as it comes (without one line end behind it), or typed at the terminal without an echo.
+ * The passphrase, from standard input as it comes (without one line end behind it), or typed at the
+ * terminal without an echo.
  *
  * @throws PortalError `cancelled`, and `validation_error` where nobody can be asked.
  */

@@ -1,5 +1,15 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -25,11 +35,22 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function run(words: readonly string[], input = ""): Promise<{ code: number | null; said: string; complained: string }> {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...words], { cwd: folder, env: { ...process.env, NODE_OPTIONS: "" } });
+async function run(
+  words: readonly string[],
+  input = "",
+): Promise<{ code: number | null; said: string; complained: string }> {
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...words],
+    { cwd: folder, env: { ...process.env, NODE_OPTIONS: "" } },
+  );
   child.stdin.on("error", () => undefined); // a call that is refused reads nothing
   child.stdin.end(input);
-  const [said, complained, code] = await Promise.all([text(child.stdout), text(child.stderr), new Promise<number | null>((resolve) => child.once("close", resolve))]);
+  const [said, complained, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.once("close", resolve)),
+  ]);
   return { code, said, complained };
 }
 
@@ -44,7 +65,8 @@ async function runHere(words: readonly string[]): Promise<{ code: number; compla
   }
 }
 
-const written = () => Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
+const written = () =>
+  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
 
 describe("relicario-open", () => {
   it("writes the secrets into the folder alone, for their owner alone, over nothing that is there", async () => {
@@ -52,7 +74,12 @@ describe("relicario-open", () => {
     const { code, said, complained } = await run([kit, picture, "--passphrase-stdin"], `${passphrase}\n`);
     expect([code, complained]).toEqual([0, ""]);
     expect(said).toContain("“Árbol 🌳”: secret (2).txt\n");
-    expect(written()).toEqual({ "secret.txt": "mine", "secret (2).txt": "abandon ability able\n", "bytes.bin": "\0\u0001\u0002þÿ", "_.._.profile": "<script>alert(1)</script>" });
+    expect(written()).toEqual({
+      "secret.txt": "mine",
+      "secret (2).txt": "abandon ability able\n",
+      "bytes.bin": "\0\u0001\u0002þÿ",
+      "_.._.profile": "<script>alert(1)</script>",
+    });
     if (process.platform !== "win32") expect(statSync(join(folder, "bytes.bin")).mode & 0o777).toBe(0o600);
   });
 
@@ -64,19 +91,53 @@ describe("relicario-open", () => {
 
   it("says that it is another picture or passphrase, or no picture, and writes nothing", async () => {
     const ran = await run([kit, photo("rocket.jpg"), "--passphrase-stdin"], passphrase);
-    expect([ran, written()]).toEqual([{ code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" }, {}]);
-    expect(await run([kit, kit, "--passphrase-stdin"], passphrase)).toMatchObject({ code: 1, complained: "This file cannot be read as a picture. JPEG, PNG, WebP, AVIF and HEIC are read.\n" });
+    expect([ran, written()]).toEqual([
+      { code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" },
+      {},
+    ]);
+    expect(await run([kit, kit, "--passphrase-stdin"], passphrase)).toMatchObject({
+      code: 1,
+      complained: "This file cannot be read as a picture. JPEG, PNG, WebP, AVIF and HEIC are read.\n",
+    });
   });
 
   it("does not ask for a passphrase where nobody can answer", async () => {
-    expect(await runHere([kit, picture])).toEqual({ code: 1, complained: "There is no terminal to type a passphrase at: pass it with --passphrase-stdin." });
+    expect(await runHere([kit, picture])).toEqual({
+      code: 1,
+      complained: "There is no terminal to type a passphrase at: pass it with --passphrase-stdin.",
+    });
   });
 
   it.each<[string, (file: string) => void, string]>([
-    ["that is no kit", (file) => { writeFileSync(file, "<!doctype html><script>alert(1)</script>"); }, "This file is no kit."],
-    ["that was changed", (file) => { writeFileSync(file, readFileSync(kit, "utf8").replace("In the drawer", "In the Drawer")); }, "This kit was changed or is damaged. Take another copy of the file."],
-    ["with two kits in it", (file) => { writeFileSync(file, readFileSync(kit, "utf8").repeat(2)); }, "This file is no kit."],
-    ["that is huge", (file) => { copyFileSync(kit, file); truncateSync(file, maxKitBytes + 1); }, "This file is too large to be read."],
+    [
+      "that is no kit",
+      (file) => {
+        writeFileSync(file, "<!doctype html><script>alert(1)</script>");
+      },
+      "This file is no kit.",
+    ],
+    [
+      "that was changed",
+      (file) => {
+        writeFileSync(file, readFileSync(kit, "utf8").replace("In the drawer", "In the Drawer"));
+      },
+      "This kit was changed or is damaged. Take another copy of the file.",
+    ],
+    [
+      "with two kits in it",
+      (file) => {
+        writeFileSync(file, readFileSync(kit, "utf8").repeat(2));
+      },
+      "This file is no kit.",
+    ],
+    [
+      "that is huge",
+      (file) => {
+        copyFileSync(kit, file);
+        truncateSync(file, maxKitBytes + 1);
+      },
+      "This file is too large to be read.",
+    ],
     ["that is not there", () => undefined, expect.stringMatching(/^There is no file .*hostile\.html\.$/) as string],
   ])("refuses a file %s", async (_, make, complained) => {
     const file = join(folder, "hostile.html");
@@ -84,11 +145,14 @@ describe("relicario-open", () => {
     expect(await runHere([file, picture])).toEqual({ code: 1, complained });
   });
 
-  it.each([[[]], [[kit]], [[kit, picture, "--passphrase", "x"]], [[kit, picture, "more"]], [["--help"]]])("explains itself when called with %j", async (words) => {
-    const { code, complained } = await runHere(words);
-    expect(code).toBe(2);
-    expect(complained).toContain("relicario-open <kit.html> <picture>");
-  });
+  it.each([[[]], [[kit]], [[kit, picture, "--passphrase", "x"]], [[kit, picture, "more"]], [["--help"]]])(
+    "explains itself when called with %j",
+    async (words) => {
+      const { code, complained } = await runHere(words);
+      expect(code).toBe(2);
+      expect(complained).toContain("relicario-open <kit.html> <picture>");
+    },
+  );
 });
 
 describe("writeFree", () => {

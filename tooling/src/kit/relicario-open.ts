@@ -1,6 +1,7 @@
 /**
- * `relicario-open kit.html photo.jpg`: opens a kit with its picture, by the portal's own engine and formats, with nothing of the
- * kit's program and without a network. Writes the secrets, or prints the identity that opens their tickets with the plain `age`.
+ * `relicario-open kit.html photo.jpg`: opens a kit with its picture, by the portal's own engine and
+ * formats, with nothing of the kit's program and without a network. Writes the secrets, or prints
+ * the identity that opens their tickets with the plain `age`.
  */
 import { openAsBlob } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -10,7 +11,17 @@ import { parseArgs } from "node:util";
 import { loadEngineInNode } from "@relicario/engine/node";
 import { maxKitBytes } from "@relicario/shared/api";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
-import { besideName, contentBeside, contentInside, oneLine, openKit, readKitFile, takesPassphrase, type Kit, type KitSecret } from "@relicario/vault/kit";
+import {
+  besideName,
+  contentBeside,
+  contentInside,
+  oneLine,
+  openKit,
+  readKitFile,
+  takesPassphrase,
+  type Kit,
+  type KitSecret,
+} from "@relicario/vault/kit";
 
 import { askPassphrase } from "./passphrase.ts";
 import { sentenceOf } from "./sentences.ts";
@@ -27,7 +38,10 @@ Nothing is overwritten. A passphrase is asked for when the kit takes one.
 /** A picture of more bytes is not read: none that the engine takes is so large. */
 const maxPictureBytes = 512 * 1024 ** 2;
 
-/** The command. Gives its exit code: 0 when everything was opened, 1 when something was not, 2 for a call that makes no sense. */
+/**
+ * The command. Gives its exit code: 0 when everything was opened, 1 when something was not, 2 for a
+ * call that makes no sense.
+ */
 export async function main(words: readonly string[]): Promise<number> {
   const call = callOf(words);
   if (typeof call === "string") {
@@ -56,11 +70,22 @@ function callOf(words: readonly string[]): Call | string {
     const { positionals, values } = parseArgs({
       args: [...words],
       allowPositionals: true,
-      options: { identity: { type: "boolean" }, "passphrase-stdin": { type: "boolean" }, out: { type: "string" }, help: { type: "boolean" } },
+      options: {
+        identity: { type: "boolean" },
+        "passphrase-stdin": { type: "boolean" },
+        out: { type: "string" },
+        help: { type: "boolean" },
+      },
     });
     const [kitFile, picture, ...more] = positionals;
     if (kitFile === undefined || picture === undefined || more.length > 0 || values.help === true) return usage;
-    return { kitFile, picture, out: values.out ?? ".", identity: values.identity === true, passphraseFromInput: values["passphrase-stdin"] === true };
+    return {
+      kitFile,
+      picture,
+      out: values.out ?? ".",
+      identity: values.identity === true,
+      passphraseFromInput: values["passphrase-stdin"] === true,
+    };
   } catch (error) {
     return `${error instanceof Error ? error.message : ""}\n\n${usage}`;
   }
@@ -78,12 +103,16 @@ async function open(call: Call): Promise<number> {
   }
   let failed = 0;
   for (const [index, secret] of secrets.entries()) {
-    const name = secret === null || secret.ticket.title === "" ? `Secret ${String(index + 1)}` : `“${oneLine(secret.ticket.title)}”`;
+    const name =
+      secret === null || secret.ticket.title === ""
+        ? `Secret ${String(index + 1)}`
+        : `“${oneLine(secret.ticket.title)}”`;
     try {
       if (secret === null) throw new PortalError("decryption_failed");
       const path = await writeFree(call.out, secret.ticket.name, contentOf(secret, call.kitFile));
       console.log(`${name}: ${path}`);
-      if (secret.author === "not_verified") console.error(`${name} does not carry the signature of the account that the kit was made for.`);
+      if (secret.author === "not_verified")
+        console.error(`${name} does not carry the signature of the account that the kit was made for.`);
     } catch (error) {
       failed++;
       console.error(`${name}: ${sentenceOf(error, secret === null ? null : besideName(secret.ticket.secret_id))}`);

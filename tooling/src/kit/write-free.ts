@@ -12,8 +12,9 @@ import { codeOf } from "../error-code.ts";
 const mostNames = 1_000;
 
 /**
- * Writes a file that only its owner reads, under this name or, where that is taken, the next one: `name (2).txt`. Nothing of it
- * stands under its name before its last piece came, and nothing is overwritten.
+ * Writes a file that only its owner reads, under this name or, where that is taken, the next one:
+ * `name (2).txt`. Nothing of it stands under its name before its last piece came, and nothing is
+ * overwritten.
  *
  * @returns its path.
  * @throws PortalError `storage_full`, and whatever the pieces throw.

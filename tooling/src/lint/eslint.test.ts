@@ -12,7 +12,8 @@ const objectionsTo = async (file: string, source: string): Promise<(string | nul
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message));
 };
 
-const component = (body: string, more = ""): string => `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${more}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
+const component = (body: string, more = ""): string =>
+  `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${more}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
 
 // The imports of each folder: import-boundaries.test.ts.
 describe("ESLint, as it is configured", () => {
@@ -54,25 +55,41 @@ describe("ESLint, as it is configured", () => {
     ["immutability", component("const [b] = useState({ n: 1 });\nb.n = 2;\nreturn <p>{b.n}</p>;")],
     ["globals", component("count = 1;\nreturn <p>{count}</p>;", "let count = 0;")],
     ["refs", component("const kept = useRef(a);\nreturn <p>{kept.current}</p>;")],
-    ["set-state-in-effect", component("const [b, setB] = useState(a);\nuseEffect(() => { setB(a); }, [a]);\nreturn <p>{b}</p>;")],
+    [
+      "set-state-in-effect",
+      component("const [b, setB] = useState(a);\nuseEffect(() => { setB(a); }, [a]);\nreturn <p>{b}</p>;"),
+    ],
     ["set-state-in-render", component("const [b, setB] = useState(a);\nsetB(a);\nreturn <p>{b}</p>;")],
     ["error-boundaries", component("try { return <p>{a}</p>; } catch { return null; }")],
     ["purity", component("const b = Math.random();\nreturn <p>{b}</p>;")],
     ["unsupported-syntax", component("const b: unknown = eval(a);\nreturn <p>{String(b)}</p>;")],
-    ["incompatible-library", `import { useVirtualizer } from "@tanstack/react-virtual";\n${component("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`],
+    [
+      "incompatible-library",
+      `import { useVirtualizer } from "@tanstack/react-virtual";\n${component("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`,
+    ],
   ])("refuses what react-hooks/%s forbids", async (rule, source) => {
     expect(await objectionsTo("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);
   });
 
-  it.each(["const a = 1;", 'const a = "b";\nexport type B = typeof a;'])("refuses a name that nothing uses: %s", async (source) => {
-    expect(await objectionsTo("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
-  });
+  it.each(["const a = 1;", 'const a = "b";\nexport type B = typeof a;'])(
+    "refuses a name that nothing uses: %s",
+    async (source) => {
+      expect(await objectionsTo("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
+    },
+  );
 
   it("lets pass a name that is left out on purpose", async () => {
-    expect(await objectionsTo("api/src/a.ts", "export const f = (_x: string, { a: _, ...others }: { a: string; b: string }) => others;")).toEqual([]);
+    expect(
+      await objectionsTo(
+        "api/src/a.ts",
+        "export const f = (_x: string, { a: _, ...others }: { a: string; b: string }) => others;",
+      ),
+    ).toEqual([]);
   });
 
   it("refuses a directive that turns nothing off", async () => {
-    expect(await objectionsTo("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;")).toEqual([expect.stringContaining("Unused eslint-disable directive")]);
+    expect(
+      await objectionsTo("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;"),
+    ).toEqual([expect.stringContaining("Unused eslint-disable directive")]);
   });
 });

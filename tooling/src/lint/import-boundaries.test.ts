@@ -7,10 +7,14 @@ import { rootFolder } from "../paths.ts";
 import { importBoundaries } from "./import-boundaries.ts";
 
 const linter = new Linter({ cwd: rootFolder });
-const config: Linter.Config[] = [{ files: ["**/*.{ts,tsx,mjs}"], languageOptions: { parser: tseslint.parser } }, importBoundaries];
+const config: Linter.Config[] = [
+  { files: ["**/*.{ts,tsx,mjs}"], languageOptions: { parser: tseslint.parser } },
+  importBoundaries,
+];
 
 /** What the rule says of a source that stands in `file` (path from the root). */
-const objectionsTo = (file: string, source: string): string[] => linter.verify(source, config, { filename: join(rootFolder, file) }).map(({ message }) => message);
+const objectionsTo = (file: string, source: string): string[] =>
+  linter.verify(source, config, { filename: join(rootFolder, file) }).map(({ message }) => message);
 
 // Targets of paths are files that exist: a path that leads nowhere is the type check's to find.
 describe("importBoundaries", () => {
@@ -38,8 +42,16 @@ describe("importBoundaries", () => {
   });
 
   it.each([
-    ["remote-sharing/src/links/LinksPage.tsx", "@relicario/remote-secrets", "ask the portal for the service, or link to a route"],
-    ["remote-sharing/src/links/LinksPage.tsx", "../../../remote-secrets/src/remote.tsx", "ask the portal for the service"],
+    [
+      "remote-sharing/src/links/LinksPage.tsx",
+      "@relicario/remote-secrets",
+      "ask the portal for the service, or link to a route",
+    ],
+    [
+      "remote-sharing/src/links/LinksPage.tsx",
+      "../../../remote-secrets/src/remote.tsx",
+      "ask the portal for the service",
+    ],
     ["host/src/App.tsx", "@relicario/remote-secrets/remote", "loaded at run time from the signed deployment document"],
     ["shared/src/ui/Card.tsx", "@relicario/host", "everything else is built on it"],
     ["shared/src/ui/Card.tsx", "@relicario/shared/errors", "makes cycles"],
@@ -58,11 +70,19 @@ describe("importBoundaries", () => {
     ["remote-recovery/engine/src/engine.ts", "@relicario/vault", "it knows nothing of keys"],
     ["remote-recovery/vault/src/vault.ts", "../../src/remote.tsx", "vault may not import remote-recovery"],
     ["remote-recovery/vault/src/acts/open.test.ts", "@relicario/api/testing/service", "vault may not import api"],
-    ["remote-recovery/vault/src/contracts/real-service.ts", "../../../../api/src/testing/service.ts", "by its name, @relicario/api"],
+    [
+      "remote-recovery/vault/src/contracts/real-service.ts",
+      "../../../../api/src/testing/service.ts",
+      "by its name, @relicario/api",
+    ],
     ["remote-recovery/src/remote.tsx", "../vault/src/worker/vault-client.ts", "by its name, @relicario/vault"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/vault", "belongs to remote-recovery: ask the portal"],
     ["remote-recovery/src/recover/frame.ts", "age-encryption", "ask the vault"],
-    ["host/src/frame/Frame.tsx", "@relicario/remote-secrets", "host may not import @relicario/remote-secrets: remotes are loaded at run time"],
+    [
+      "host/src/frame/Frame.tsx",
+      "@relicario/remote-secrets",
+      "host may not import @relicario/remote-secrets: remotes are loaded at run time",
+    ],
     ["tooling/src/checks/surface.ts", "@relicario/shared/ui", "the others need a browser"],
   ])("objects to %s importing %s", (file, specifier, reason) => {
     expect(objectionsTo(file, `import "${specifier}";`)).toEqual([expect.stringContaining(reason)]);
@@ -77,6 +97,8 @@ describe("importBoundaries", () => {
     'const { Pool } = require("pg");',
     'type Pool = import("pg").Pool;',
   ])("sees %s", (source) => {
-    expect(objectionsTo("api/src/secrets/queries.ts", source)).toEqual([expect.stringContaining("pg belongs in api/src/db")]);
+    expect(objectionsTo("api/src/secrets/queries.ts", source)).toEqual([
+      expect.stringContaining("pg belongs in api/src/db"),
+    ]);
   });
 });

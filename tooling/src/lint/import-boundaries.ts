@@ -1,7 +1,7 @@
 /**
- * Which package may import which, and which library has its home where, for eslint-plugin-boundaries. A message says why, and
- * where to go instead. Static imports, re-exports, `import()`, also of types, and `require()` are all
- * looked at.
+ * Which package may import which, and which library has its home where, for
+ * eslint-plugin-boundaries. A message says why, and where to go instead. Static imports,
+ * re-exports, `import()`, also of types, and `require()` are all looked at.
  */
 import { posix } from "node:path";
 
@@ -61,12 +61,22 @@ const homes = [
   {
     library: "hash-wasm",
     folders: ["remote-recovery/vault"],
-    instead: "passphrases are stretched in the vault and nowhere else; passwords by Node's own argon2 in the identity provider",
+    instead:
+      "passphrases are stretched in the vault and nowhere else; passwords by Node's own argon2 in the identity provider",
   },
   {
     library: "jose",
-    folders: ["host/src/session", "host/src/deployment", "remote-recovery/vault", "api/src/auth", "api/src/identity", "tooling", "e2e"],
-    instead: "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
+    folders: [
+      "host/src/session",
+      "host/src/deployment",
+      "remote-recovery/vault",
+      "api/src/auth",
+      "api/src/identity",
+      "tooling",
+      "e2e",
+    ],
+    instead:
+      "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
   },
   {
     library: "pg",
@@ -78,36 +88,105 @@ const homes = [
 // Of the policies that fit an import the last one decides.
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
-  { disallow: { to: either(...names) }, message: `${importer} may not import ${imported}: see "Imports flow one way" in CONTRIBUTING.md.` },
-  { disallow: { to: either("api") }, message: `${importer} may not import api: talk to the service through its calls, with the schemas of shared/api.` },
-  { disallow: { to: either("host") }, message: `${importer} may not import host: the host supplies what shared/contract declares; use usePortal().` },
-  { from: from("tooling"), disallow: { to: byName("shared") }, message: "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser." },
-  { from: from("api"), disallow: { to: byName("shared") }, message: "api may import only shared/api, shared/errors and shared/contract: the others need a browser." },
-  { from: from("host"), disallow: { to: either(...remotes) }, message: `host may not import ${imported}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.` },
-  { from: from("shared"), disallow: { to: either(...names) }, message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.` },
-  { from: from(...remotes), disallow: { to: either(...remotes) }, message: `${importer} may not import ${imported}: ask the portal for the service, or link to a route.` },
-  ...inside.map((folder) => ({ disallow: { to: either(nameOf(folder)) }, message: `${importer} may not import ${imported}, which belongs to ${posix.dirname(folder)}: ask the portal for the outcome (usePortal().vault).` })),
-  { from: from("engine"), disallow: { to: either("vault") }, message: "engine may not import vault: it knows nothing of keys, and the vault is built on it." },
+  {
+    disallow: { to: either(...names) },
+    message: `${importer} may not import ${imported}: see "Imports flow one way" in CONTRIBUTING.md.`,
+  },
+  {
+    disallow: { to: either("api") },
+    message: `${importer} may not import api: talk to the service through its calls, with the schemas of shared/api.`,
+  },
+  {
+    disallow: { to: either("host") },
+    message: `${importer} may not import host: the host supplies what shared/contract declares; use usePortal().`,
+  },
+  {
+    from: from("tooling"),
+    disallow: { to: byName("shared") },
+    message:
+      "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser.",
+  },
+  {
+    from: from("api"),
+    disallow: { to: byName("shared") },
+    message: "api may import only shared/api, shared/errors and shared/contract: the others need a browser.",
+  },
+  {
+    from: from("host"),
+    disallow: { to: either(...remotes) },
+    message: `host may not import ${imported}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`,
+  },
+  {
+    from: from("shared"),
+    disallow: { to: either(...names) },
+    message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.`,
+  },
+  {
+    from: from(...remotes),
+    disallow: { to: either(...remotes) },
+    message: `${importer} may not import ${imported}: ask the portal for the service, or link to a route.`,
+  },
+  ...inside.map((folder) => ({
+    disallow: { to: either(nameOf(folder)) },
+    message: `${importer} may not import ${imported}, which belongs to ${posix.dirname(folder)}: ask the portal for the outcome (usePortal().vault).`,
+  })),
+  {
+    from: from("engine"),
+    disallow: { to: either("vault") },
+    message: "engine may not import vault: it knows nothing of keys, and the vault is built on it.",
+  },
 
   ...uses.flatMap(({ from, others }) => [
     { from, allow: { to: byName(...others) } },
-    { from, disallow: { to: byPath(...others) }, message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it." },
+    {
+      from,
+      disallow: { to: byPath(...others) },
+      message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it.",
+    },
   ]),
   { from: from("api"), allow: { to: door("api", "errors", "contract") } },
   { from: from("tooling"), allow: { to: door("contract", "contract/compatibility", "errors", "api", "webpack") } },
 
-  { from: from(...drawing), disallow: { to: door("webpack") }, message: "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack." },
+  {
+    from: from(...drawing),
+    disallow: { to: door("webpack") },
+    message:
+      "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.",
+  },
   // Tests of releases give them what the host's build gives.
-  { from: { ...from(...drawing), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") }, allow: { to: door("webpack") } },
-  { from: from(...drawing), disallow: { to: door("testing") }, message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing." },
-  { from: [from("e2e"), { ...from(...drawing), ...fromFiles(...tests, "**/standalone.tsx") }], allow: { to: door("testing") } },
+  {
+    from: { ...from(...drawing), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
+    allow: { to: door("webpack") },
+  },
+  {
+    from: from(...drawing),
+    disallow: { to: door("testing") },
+    message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.",
+  },
+  {
+    from: [from("e2e"), { ...from(...drawing), ...fromFiles(...tests, "**/standalone.tsx") }],
+    allow: { to: door("testing") },
+  },
 
-  { disallow: { to: byPath("shared") }, message: "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change." },
-  { disallow: { to: { module: { source: `@relicario/${importer}` } } }, message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.` },
+  {
+    disallow: { to: byPath("shared") },
+    message:
+      "Import shared by one of its doors (@relicario/shared/contract, /api, /ui, /forms, /errors, /i18n, /testing, /webpack): what is behind them may change.",
+  },
+  {
+    disallow: { to: { module: { source: `@relicario/${importer}` } } },
+    message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
+  },
 
   ...homes.flatMap(({ library, folders, instead }) => [
-    { disallow: { to: { module: { source: library } } }, message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${instead}.` },
-    { from: fromFiles(...folders.map((folder) => `${folder}/**`), ...tests), allow: { to: { module: { source: library } } } },
+    {
+      disallow: { to: { module: { source: library } } },
+      message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${instead}.`,
+    },
+    {
+      from: fromFiles(...folders.map((folder) => `${folder}/**`), ...tests),
+      allow: { to: { module: { source: library } } },
+    },
   ]),
 ];
 
@@ -116,11 +195,16 @@ export const importBoundaries: Linter.Config = {
   settings: {
     "boundaries/root-path": rootFolder,
     // The first that fits is taken: a package inside an area stands before it.
-    "boundaries/elements": packages.toSorted((a, b) => b.length - a.length).map((folder) => ({ type: nameOf(folder), pattern: folder, partialMatch: false })),
+    "boundaries/elements": packages
+      .toSorted((a, b) => b.length - a.length)
+      .map((folder) => ({ type: nameOf(folder), pattern: folder, partialMatch: false })),
     "boundaries/dependency-nodes": ["import", "export", "dynamic-import", "require"],
-    "boundaries/additional-dependency-nodes": [{ selector: "TSImportType > Literal.source", kind: "type", name: "import-type" }],
+    "boundaries/additional-dependency-nodes": [
+      { selector: "TSImportType > Literal.source", kind: "type", name: "import-type" },
+    ],
     "boundaries/flag-as-external": { customSourcePatterns: ["@relicario/**"] }, // judged by name, installed or not
-    "boundaries/ignore": ["**/node_modules/**"], // else an installed library counts as part of the package whose folder holds it
+    // else an installed library counts as part of the package whose folder holds it
+    "boundaries/ignore": ["**/node_modules/**"],
     "boundaries/legacy-templates": false,
   },
   rules: { "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, policies }] },

@@ -8,11 +8,19 @@ import { z } from "zod";
 import { rootFolder } from "../paths.ts";
 import { allowed, violations } from "./violations.ts";
 
-const Report = z.object({ diagnostics: z.array(z.object({ code: z.string(), filename: z.string(), message: z.string() })) });
+const Report = z.object({
+  diagnostics: z.array(z.object({ code: z.string(), filename: z.string(), message: z.string() })),
+});
 const Configuration = z.object({ overrides: z.array(z.object({ rules: z.record(z.string(), z.unknown()) })) });
 
 const nameOf = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
-const oxlint = (folder: string, ...args: string[]): unknown => JSON.parse(spawnSync(process.execPath, [join(rootFolder, "node_modules/oxlint/bin/oxlint"), ...args], { cwd: folder, encoding: "utf8" }).stdout);
+const oxlint = (folder: string, ...args: string[]): unknown =>
+  JSON.parse(
+    spawnSync(process.execPath, [join(rootFolder, "node_modules/oxlint/bin/oxlint"), ...args], {
+      cwd: folder,
+      encoding: "utf8",
+    }).stdout,
+  );
 
 describe("oxlint, as it is configured", () => {
   let folder: string;
@@ -26,7 +34,14 @@ describe("oxlint, as it is configured", () => {
     };
     symlinkSync(join(rootFolder, "node_modules"), join(folder, "node_modules"));
     write("oxlint.config.ts", `export { default } from ${JSON.stringify(join(rootFolder, "oxlint.config.ts"))};`);
-    write("tsconfig.json", JSON.stringify({ extends: join(rootFolder, "tsconfig.base.json"), compilerOptions: { lib: ["ES2023", "DOM"], types: ["node"] }, include: ["*/src"] }));
+    write(
+      "tsconfig.json",
+      JSON.stringify({
+        extends: join(rootFolder, "tsconfig.base.json"),
+        compilerOptions: { lib: ["ES2023", "DOM"], types: ["node"] },
+        include: ["*/src"],
+      }),
+    );
     write("host/src/kinds.ts", 'export interface Kind { kind: "a" | "b" }');
     for (const [rule, source] of Object.entries(violations)) write(`host/src/${rule}.ts`, `${source}\n`);
     for (const [file, source] of allowed) write(file, `${source}\n`);
@@ -35,12 +50,16 @@ describe("oxlint, as it is configured", () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it("has a violation here of each rule that is on", () => {
-    const rules = Configuration.parse(oxlint(rootFolder, "--print-config")).overrides.flatMap((override) => Object.entries(override.rules)).filter(([, level]) => level !== "allow");
+    const rules = Configuration.parse(oxlint(rootFolder, "--print-config"))
+      .overrides.flatMap((override) => Object.entries(override.rules))
+      .filter(([, level]) => level !== "allow");
     expect(Object.keys(violations).toSorted()).toEqual([...new Set(rules.map(([rule]) => nameOf(rule)))].toSorted());
   });
 
   it.each(Object.keys(violations))("refuses what %s forbids", (rule) => {
-    expect(found.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => nameOf(code))).toContain(rule);
+    expect(
+      found.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => nameOf(code)),
+    ).toContain(rule);
   });
 
   it.each(allowed)("lets pass what stands in %s", (file) => {

@@ -1,4 +1,17 @@
 /** Sets of files that the rules of both linters speak of. */
 export const inBrowsers = ["host/src/**", "remote-*/src/**", "remote-recovery/{engine,vault}/src/**", "shared/src/**"];
 export const tests = ["**/*.test.ts", "**/*.test.tsx", "**/testing/**"];
-export const notLinted = ["**/dist/**", "**/build/**", "**/coverage/**", "**/node_modules/**", ".cache/**", ".data/**", "e2e/test-results/**", "e2e/playwright-report/**", "e2e/fixtures/**", "tooling/template/**", "tooling/vendors/**", "remote-recovery/engine/assembly/**"];
+export const notLinted = [
+  "**/dist/**",
+  "**/build/**",
+  "**/coverage/**",
+  "**/node_modules/**",
+  ".cache/**",
+  ".data/**",
+  "e2e/test-results/**",
+  "e2e/playwright-report/**",
+  "e2e/fixtures/**",
+  "tooling/template/**",
+  "tooling/vendors/**",
+  "remote-recovery/engine/assembly/**",
+];

@@ -1,4 +1,6 @@
-/** One violation of each rule that oxlint holds the sources to; `.tsx` where it takes a component. */
+/**
+ * One violation of each rule that oxlint holds the sources to; `.tsx` where it takes a component.
+ */
 export const violations: Readonly<Record<string, string>> = {
   "adjacent-overload-signatures": "export interface Shape { a(x: string): void; b(): void; a(x: number): void }",
   "array-type": "export const list: Array<string> = [];",
@@ -60,7 +62,8 @@ export const violations: Readonly<Record<string, string>> = {
   "no-unsafe-assignment": "export const f = (x: string) => { const y = JSON.parse(x); return typeof y; };",
   "no-unsafe-call": "export const f = (x: string) => { JSON.parse(x)(); };",
   "no-unsafe-declaration-merging": "export interface Thing { a: string }\nexport class Thing { b = 1; }",
-  "no-unsafe-enum-assignment": "enum Kind { a = 1, b = 2 }\nexport const f = (x: number) => { const kind: Kind = x; return kind; };",
+  "no-unsafe-enum-assignment":
+    "enum Kind { a = 1, b = 2 }\nexport const f = (x: number) => { const kind: Kind = x; return kind; };",
   "no-unsafe-enum-comparison": "enum Kind { a = 1, b = 2 }\nexport const f = (x: Kind) => x === 1;",
   "no-unsafe-function-type": "export const f = (g: Function) => g;",
   "no-unsafe-member-access": "export const f = (x: string) => typeof JSON.parse(x).a;",
@@ -77,7 +80,8 @@ export const violations: Readonly<Record<string, string>> = {
   "prefer-as-const": "export const a = 'a' as 'a';",
   "prefer-const": "let a = 1;\nexport const b = a;",
   "prefer-find": "export const f = (list: string[]) => list.filter((x) => x === 'a')[0];",
-  "prefer-for-of": "export const f = (list: string[]) => { for (let i = 0; i < list.length; i++) f([String(list[i])]); };",
+  "prefer-for-of":
+    "export const f = (list: string[]) => { for (let i = 0; i < list.length; i++) f([String(list[i])]); };",
   "prefer-function-type": "export interface Call { (x: string): string }",
   "prefer-includes": "export const f = (list: string[]) => list.indexOf('a') !== -1;",
   "prefer-literal-enum-member": "const a = 1;\nexport enum Kind { a = a }",
@@ -85,7 +89,8 @@ export const violations: Readonly<Record<string, string>> = {
   "prefer-nullish-coalescing": "export const f = (x: string | null) => x || 'a';",
   "prefer-optional-chain": "export const f = (x: { a: string } | null) => x && x.a;",
   "prefer-promise-reject-errors": "export const f = () => Promise.reject('a');",
-  "prefer-reduce-type-parameter": "export const f = (list: string[]) => list.reduce((all, x) => ({ ...all, [x]: true }), {} as Record<string, boolean>);",
+  "prefer-reduce-type-parameter":
+    "export const f = (list: string[]) => list.reduce((all, x) => ({ ...all, [x]: true }), {} as Record<string, boolean>);",
   "prefer-regexp-exec": "export const f = (x: string) => x.match(/a/);",
   "prefer-rest-params": "export function f() { return arguments[0] as unknown; }",
   "prefer-return-this-type": "export class Thing { a(): Thing { return this; } }",
@@ -97,9 +102,11 @@ export const violations: Readonly<Record<string, string>> = {
   "return-await": "export const f = async (g: () => Promise<string>) => { try { return g(); } catch { return 'a'; } };",
   "switch-exhaustiveness-check": "export const f = (x: 'a' | 'b') => { switch (x) { case 'a': return 1; } return 2; };",
   "triple-slash-reference": "/// <reference path='./kinds.ts' />\nexport {};",
-  "unbound-method": "class Thing { a() { return this; } }\nexport const f = (x: Thing) => { const g = x.a; return g; };",
+  "unbound-method":
+    "class Thing { a() { return this; } }\nexport const f = (x: Thing) => { const g = x.a; return g; };",
   "unified-signatures": "export interface Shape { a(x: string): void; a(x: number): void }",
-  "use-unknown-in-catch-callback-variable": "export const f = (x: Promise<string>) => x.catch((error) => String(error));",
+  "use-unknown-in-catch-callback-variable":
+    "export const f = (x: Promise<string>) => x.catch((error) => String(error));",
 };
 
 /** What the options of a rule, or an exception of a folder, let pass. */
@@ -108,13 +115,19 @@ export const allowed: readonly (readonly [file: string, source: string])[] = [
   ["tooling/src/names.ts", "export const f = (x: Record<string, string>) => x['a'];"],
   ["tooling/src/shorthand.ts", "export const f = (g: () => void) => () => g();"],
   ["tooling/src/loops.ts", "export const f = (g: () => boolean) => { while (true) if (g()) return; };"],
-  ["tooling/src/default.ts", "export const f = (x: 'a' | 'b') => { switch (x) { case 'a': return 1; default: return 2; } };"],
+  [
+    "tooling/src/default.ts",
+    "export const f = (x: 'a' | 'b') => { switch (x) { case 'a': return 1; default: return 2; } };",
+  ],
   ["tooling/src/import-type.ts", "export type Kind = Parameters<typeof import('./null.ts').f>;"],
   ["tooling/src/async.ts", "export const f = async (x: string) => x.length;"],
   ["tooling/src/empty.ts", "export const f = () => {};"],
   ["tooling/src/console.ts", "console.log('a');\nexport {};"],
   ["host/src/console.test.ts", "console.log('a');\nexport {};"],
   ["host/src/shared-packages/old.ts", "/** @deprecated it is old */\nconst old = 1;\nexport const a = old;"],
-  ["host/src/double.test.ts", "class Thing { a() { return this; } }\nexport const f = (x: Thing) => { const g = x.a; return g; };"],
+  [
+    "host/src/double.test.ts",
+    "class Thing { a() { return this; } }\nexport const f = (x: Thing) => { const g = x.a; return g; };",
+  ],
   ["host/src/any.test.ts", "export const f = (x: string) => { const y = JSON.parse(x); return typeof y; };"],
 ];

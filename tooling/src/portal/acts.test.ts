@@ -19,7 +19,14 @@ afterEach(() => {
 
 const by = "Ana";
 const released = async (remote: string, script: string, manifest: object = {}): Promise<string> =>
-  (await release(portal.store, { remote, packageFolder: portal.build(remote, script, manifest), key: await portal.team(remote), by })).record.release;
+  (
+    await release(portal.store, {
+      remote,
+      packageFolder: portal.build(remote, script, manifest),
+      key: await portal.team(remote),
+      by,
+    })
+  ).record.release;
 const inForce = async (vendor = "relicario") => (await readVendor(portal.store, vendor)).deployment;
 const complaint = async (work: Promise<unknown>): Promise<string> => {
   const error: unknown = await work.catch((reason: unknown) => reason);
@@ -59,17 +66,25 @@ describe("release and promote", () => {
     const next = await released("notes", "notes of a later host", { contract: "^3" });
     const before = readFileSync(auditFile(portal.store), "utf8");
     const words = await complaint(promote(portal.store, next, { by }));
-    for (const vendor of ["acme", "relicario"]) expect(words).toMatch(new RegExp(`${vendor}: it is built for contract \\^3, and the host offers 2\\.`));
+    for (const vendor of ["acme", "relicario"])
+      expect(words).toMatch(new RegExp(`${vendor}: it is built for contract \\^3, and the host offers 2\\.`));
     expect(readFileSync(auditFile(portal.store), "utf8")).toBe(before);
     expect((await verify(portal.store, next)).matrix.map(({ objections }) => objections.length)).toEqual([1, 1]);
 
     await promote(portal.store, next, { by, force: true });
     expect((await inForce()).releases["notes"]?.stable).toBe(next);
-    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({ action: "promote", forced: [expect.stringContaining("contract ^3")] });
+    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({
+      action: "promote",
+      forced: [expect.stringContaining("contract ^3")],
+    });
   });
 
   it.each([
-    ["a path of another remote", { routes: [{ path: "/garden/*", titleKey: "notes:title", access: "signed_in", shell: true }] }, "garden and notes both claim a path"],
+    [
+      "a path of another remote",
+      { routes: [{ path: "/garden/*", titleKey: "notes:title", access: "signed_in", shell: true }] },
+      "garden and notes both claim a path",
+    ],
   ])("refuse a release that claims %s", async (_what, manifest, words) => {
     await portal.start();
     expect(await complaint(promote(portal.store, await released("notes", "new", manifest), { by }))).toContain(words);
@@ -78,8 +93,16 @@ describe("release and promote", () => {
   it("refuse a release that needs a shared package which the host lacks", async () => {
     await portal.start();
     const folder = portal.build("notes", "new");
-    writeFileSync(join(folder, "build/web/mf-manifest.json"), JSON.stringify({ id: "notes", name: "notes", shared: [{ name: "react", requiredVersion: "^99.0.0" }] }));
-    const { record } = await release(portal.store, { remote: "notes", packageFolder: folder, key: await portal.team("notes"), by });
+    writeFileSync(
+      join(folder, "build/web/mf-manifest.json"),
+      JSON.stringify({ id: "notes", name: "notes", shared: [{ name: "react", requiredVersion: "^99.0.0" }] }),
+    );
+    const { record } = await release(portal.store, {
+      remote: "notes",
+      packageFolder: folder,
+      key: await portal.team("notes"),
+      by,
+    });
     expect(await complaint(promote(portal.store, record.release, { by }))).toContain("it needs react ^99.0.0");
   });
 
@@ -87,7 +110,11 @@ describe("release and promote", () => {
     ["changed", (id) => appendFileSync(fileOf(id, "remoteEntry.js"), " "), "remoteEntry.js was changed"],
     ["missing", (id) => rmSync(fileOf(id, "locales/es/notes.json")), "locales/es/notes.json is missing"],
     ["not listed", (id) => writeFileSync(fileOf(id, "more.js"), "alert(1)"), "more.js is not listed"],
-    ["changed in a compressed form", (id) => writeFileSync(fileOf(id, "manifest.json.br"), "x"), "manifest.json.br was changed"],
+    [
+      "changed in a compressed form",
+      (id) => writeFileSync(fileOf(id, "manifest.json.br"), "x"),
+      "manifest.json.br was changed",
+    ],
   ])("refuse a release with a file that is %s, force or not", async (_what, change, words) => {
     await portal.start();
     const next = await released("notes", "notes of the second day");
@@ -102,9 +129,13 @@ describe("release and promote", () => {
     const record = fileOf(next, "release.json");
     const own = readFileSync(record, "utf8");
     writeFileSync(record, readFileSync(fileOf(releases["garden"]?.stable ?? "", "release.json")));
-    expect(await complaint(promote(portal.store, next, { by, force: true }))).toContain("is not signed by a key of the team of notes");
+    expect(await complaint(promote(portal.store, next, { by, force: true }))).toContain(
+      "is not signed by a key of the team of notes",
+    );
     writeFileSync(record, readFileSync(fileOf(releases["notes"]?.stable ?? "", "release.json")));
-    expect(await complaint(promote(portal.store, next, { by, force: true }))).toContain(`signed in ${next} is ${releases["notes"]?.stable ?? ""} of notes`);
+    expect(await complaint(promote(portal.store, next, { by, force: true }))).toContain(
+      `signed in ${next} is ${releases["notes"]?.stable ?? ""} of notes`,
+    );
     writeFileSync(record, own);
     await expect(promote(portal.store, next, { by })).resolves.toHaveLength(1);
   });
@@ -113,8 +144,12 @@ describe("release and promote", () => {
     await portal.start();
     expect(await complaint(promote(portal.store, "notes-9.9.9-000000000000", { by }))).toContain("There is no release");
     expect(await complaint(promote(portal.store, "../keys", { by }))).toContain("No vendor here has the remote");
-    expect(await complaint(promote(portal.store, "notes-../../keys", { by }))).toContain("is not the name of a release");
-    expect(await complaint(rollback(portal.store, "attic", { by, vendor: "relicario" }))).toContain("relicario has no remote attic");
+    expect(await complaint(promote(portal.store, "notes-../../keys", { by }))).toContain(
+      "is not the name of a release",
+    );
+    expect(await complaint(rollback(portal.store, "attic", { by, vendor: "relicario" }))).toContain(
+      "relicario has no remote attic",
+    );
     expect(await complaint(renew(portal.store, { by, vendor: "nobody" }))).toContain("There is no vendor nobody here");
   });
 });
@@ -137,8 +172,14 @@ describe("canary and rollback", () => {
     expect((await inForce()).releases["notes"]).toEqual({ stable: second });
     await rollback(portal.store, "notes", { by });
     expect((await inForce()).releases["notes"]).toEqual({ stable: first });
-    expect(await complaint(rollback(portal.store, "notes", { by }))).toContain("knows no release of notes that relicario had before");
-    expect(readAuditLog(auditFile(portal.store)).filter((entry) => entry.by === by).map(({ action }) => action)).toEqual(["release", "release", "canary", "rollback", "promote", "promote", "rollback", "rollback"]);
+    expect(await complaint(rollback(portal.store, "notes", { by }))).toContain(
+      "knows no release of notes that relicario had before",
+    );
+    expect(
+      readAuditLog(auditFile(portal.store))
+        .filter((entry) => entry.by === by)
+        .map(({ action }) => action),
+    ).toEqual(["release", "release", "canary", "rollback", "promote", "promote", "rollback", "rollback"]);
   });
 
   it.each([-1, 101, 1.5, Number.NaN])("take no share of %s per cent", async (percent) => {
@@ -162,7 +203,10 @@ describe("disable", () => {
     await renew(portal.store, { by });
     await setDisabled(portal.store, stable, true, { by, reason: "it sends everything home" });
     expect((await inForce()).disabled).toEqual([stable]);
-    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({ action: "disable", reason: "it sends everything home" });
+    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({
+      action: "disable",
+      reason: "it sends everything home",
+    });
     await portal.start();
     expect((await inForce()).disabled).toEqual([stable]);
     expect(await complaint(promote(portal.store, stable, { by }))).toContain("it is switched off there");
@@ -212,13 +256,25 @@ describe("a start", () => {
   it("runs nothing that a team's former key signed, once the team has another one", async () => {
     await portal.start();
     const taken = await portal.team("notes");
-    const forged = (await release(portal.store, { remote: "notes", packageFolder: portal.build("notes", "a thief's notes"), key: taken, by })).record.release;
+    const forged = (
+      await release(portal.store, {
+        remote: "notes",
+        packageFolder: portal.build("notes", "a thief's notes"),
+        key: taken,
+        by,
+      })
+    ).record.release;
     portal.build("notes", "notes of the second day");
     rmSync(join(portal.store.keys, "team-notes.json"));
     const { releases, release_records: records } = await portal.start();
-    const kid = (jws: string | undefined): unknown => JSON.parse(Buffer.from(jws?.split(".")[0] ?? "", "base64url").toString());
-    expect(kid(records[releases["notes"]?.stable ?? ""])).toMatchObject({ kid: (await portal.team("notes")).publicKey.kid });
-    expect(await complaint(promote(portal.store, forged, { by, force: true }))).toContain("is not signed by a key of the team of notes");
+    const kid = (jws: string | undefined): unknown =>
+      JSON.parse(Buffer.from(jws?.split(".")[0] ?? "", "base64url").toString());
+    expect(kid(records[releases["notes"]?.stable ?? ""])).toMatchObject({
+      kid: (await portal.team("notes")).publicKey.kid,
+    });
+    expect(await complaint(promote(portal.store, forged, { by, force: true }))).toContain(
+      "is not signed by a key of the team of notes",
+    );
   });
 });
 
@@ -234,6 +290,8 @@ describe("what is signed without the log", () => {
   it("and a document of another key is nobody's", async () => {
     await portal.start();
     const strange = { ...portal.store, key: await developmentKey(portal.store.keys, "stranger") };
-    expect(await complaint(setDisabled(strange, "notes-1.0.0-000000000000", true, { by }))).toContain("is not signed by the portal's key");
+    expect(await complaint(setDisabled(strange, "notes-1.0.0-000000000000", true, { by }))).toContain(
+      "is not signed by the portal's key",
+    );
   });
 });

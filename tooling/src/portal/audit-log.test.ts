@@ -12,7 +12,8 @@ describe("the audit log", () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "audit-"));
     file = join(folder, "audit.jsonl");
-    for (const reason of ["first", "second", "third"]) appendToAuditLog(file, { action: "renew", by: "Ana", vendor: "relicario", sequence: 7, reason }, at);
+    for (const reason of ["first", "second", "third"])
+      appendToAuditLog(file, { action: "renew", by: "Ana", vendor: "relicario", sequence: 7, reason }, at);
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });

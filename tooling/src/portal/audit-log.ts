@@ -1,7 +1,7 @@
 /**
- * What was done to releases and deployments: one JSON object a line, each with the SHA-256 of the line before it, so that a
- * line that was changed, taken out or put in between is noticed. Lines at the end that are gone are noticed by the sequence
- * of the signed documents (store.ts).
+ * What was done to releases and deployments: one JSON object a line, each with the SHA-256 of the
+ * line before it, so that a line that was changed, taken out or put in between is noticed. Lines at
+ * the end that are gone are noticed by the sequence of the signed documents (store.ts).
  */
 import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
@@ -31,7 +31,12 @@ const Facts = z.strictObject({
 });
 export type AuditFacts = z.infer<typeof Facts>;
 
-const Entry = z.strictObject({ v: z.literal(1), at: z.iso.datetime({ precision: 3 }), ...Facts.shape, former: z.string().regex(/^[0-9a-f]{64}$/) });
+const Entry = z.strictObject({
+  v: z.literal(1),
+  at: z.iso.datetime({ precision: 3 }),
+  ...Facts.shape,
+  former: z.string().regex(/^[0-9a-f]{64}$/),
+});
 export type AuditEntry = z.infer<typeof Entry>;
 
 const beforeTheFirst = "0".repeat(64);
@@ -41,7 +46,10 @@ export function readAuditLog(file: string): readonly AuditEntry[] {
   let former = beforeTheFirst;
   return linesOf(file).map((line, index) => {
     const entry = entryOf(line);
-    if (entry?.former !== former) throw new Complaint(`${file}: line ${String(index + 1)} is not what was written there, or the one before it is not. Nothing is signed until somebody has looked at it.`);
+    if (entry?.former !== former)
+      throw new Complaint(
+        `${file}: line ${String(index + 1)} is not what was written there, or the one before it is not. Nothing is signed until somebody has looked at it.`,
+      );
     former = hashOf(line);
     return entry;
   });
@@ -52,7 +60,12 @@ export function appendToAuditLog(file: string, facts: AuditFacts, now: Date): vo
   readAuditLog(file);
   const last = linesOf(file).at(-1);
   mkdirSync(dirname(file), { recursive: true });
-  const entry = Entry.parse({ v: 1, at: now.toISOString(), ...facts, former: last === undefined ? beforeTheFirst : hashOf(last) });
+  const entry = Entry.parse({
+    v: 1,
+    at: now.toISOString(),
+    ...facts,
+    former: last === undefined ? beforeTheFirst : hashOf(last),
+  });
   appendFileSync(file, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run portal -- <act> …`: docs/operations.md, "Releases". Environment: DATA_DIR as for `npm start`, or KEYS_FOLDER,
- * DEPLOYMENTS_FOLDER and RELEASES_FOLDER.
+ * `npm run portal -- <act> …`: docs/operations.md, "Releases". Environment: DATA_DIR as for `npm
+ * start`, or KEYS_FOLDER, DEPLOYMENTS_FOLDER and RELEASES_FOLDER.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -18,7 +18,17 @@ import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { Complaint } from "../start/complaint.ts";
 import { metricsToken } from "../start/secrets.ts";
-import { canary, override, promote, release, renew, rollback, setDisabled, verify, type Compatibility } from "./acts.ts";
+import {
+  canary,
+  override,
+  promote,
+  release,
+  renew,
+  rollback,
+  setDisabled,
+  verify,
+  type Compatibility,
+} from "./acts.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { hostProblems, servedHost } from "./published-host.ts";
 import { auditFile, openStore, type PortalStore } from "./store.ts";
@@ -47,13 +57,29 @@ const keysFolder = (): string => folder("KEYS_FOLDER", join(dataFolder(), "keys"
 
 async function store(): Promise<PortalStore> {
   const data = dataFolder();
-  const folders = { keys: keysFolder(), deployments: folder("DEPLOYMENTS_FOLDER", join(data, "deployments")), registry: folder("RELEASES_FOLDER", join(data, "releases")) };
+  const folders = {
+    keys: keysFolder(),
+    deployments: folder("DEPLOYMENTS_FOLDER", join(data, "deployments")),
+    registry: folder("RELEASES_FOLDER", join(data, "releases")),
+  };
   // A key that nobody knows would be made otherwise, and could sign nothing that counts.
-  if (!existsSync(join(folders.keys, "portal.json"))) throw new Complaint(`There is no portal's key in ${folders.keys}: start the portal once, or say where it is by DATA_DIR or KEYS_FOLDER.`);
+  if (!existsSync(join(folders.keys, "portal.json")))
+    throw new Complaint(
+      `There is no portal's key in ${folders.keys}: start the portal once, or say where it is by DATA_DIR or KEYS_FOLDER.`,
+    );
   return openStore(folders);
 }
 
-const options = { vendor: { type: "string" }, reason: { type: "string" }, by: { type: "string" }, percent: { type: "string" }, hours: { type: "string" }, force: { type: "boolean", default: false }, rebuild: { type: "boolean", default: false }, origin: { type: "string" } } as const;
+const options = {
+  vendor: { type: "string" },
+  reason: { type: "string" },
+  by: { type: "string" },
+  percent: { type: "string" },
+  hours: { type: "string" },
+  force: { type: "boolean", default: false },
+  rebuild: { type: "boolean", default: false },
+  origin: { type: "string" },
+} as const;
 
 try {
   const { values, positionals } = read();
@@ -75,20 +101,39 @@ try {
       const { release: found, matrix } = await verify(portal, named());
       if (matrix.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
       const { files, manifest } = found.signed;
-      return [`${named()}: ${String(Object.keys(files).length)} files are what the team signed.`, ...matrix.map(described), ...(values.rebuild ? compared(manifest.name, files, await rebuilt(manifest.name)) : [])];
+      return [
+        `${named()}: ${String(Object.keys(files).length)} files are what the team signed.`,
+        ...matrix.map(described),
+        ...(values.rebuild ? compared(manifest.name, files, await rebuilt(manifest.name)) : []),
+      ];
     },
     promote: async (portal) => (await promote(portal, named(), { ...asked, force: values.force })).map(signed),
-    canary: async (portal) => (await canary(portal, named(), Number(values.percent ?? Number.NaN), { ...asked, force: values.force })).map(signed),
-    rollback: async (portal) => (await rollback(portal, named(), asked)).map((deployment) => `${signed(deployment)} ${named()} runs ${deployment.releases[named()]?.stable ?? "nothing"}.`),
+    canary: async (portal) =>
+      (await canary(portal, named(), Number(values.percent ?? Number.NaN), { ...asked, force: values.force })).map(
+        signed,
+      ),
+    rollback: async (portal) =>
+      (await rollback(portal, named(), asked)).map(
+        (deployment) => `${signed(deployment)} ${named()} runs ${deployment.releases[named()]?.stable ?? "nothing"}.`,
+      ),
     override: async (portal) => {
       const key = await teamKey(named().split("-")[0] ?? "");
       return override(portal, named(), { ...asked, key, hours: Number(values.hours ?? 8) });
     },
-    disable: async (portal) => (await setDisabled(portal, named(), true, asked)).map((deployment) => `${signed(deployment)} Open pages stop it within a minute.`),
+    disable: async (portal) =>
+      (await setDisabled(portal, named(), true, asked)).map(
+        (deployment) => `${signed(deployment)} Open pages stop it within a minute.`,
+      ),
     enable: async (portal) => (await setDisabled(portal, named(), false, asked)).map(signed),
     renew: async (portal) => (await renew(portal, asked)).map(signed),
     status: async (portal) => statusOf(portal, process.env["METRICS_TOKEN"] ?? (await metricsToken(keysFolder()))),
-    log: async (portal) => readAuditLog(auditFile(portal)).map(({ v: _v, former: _former, at, by, action, ...facts }) => `${at}  ${by}  ${action}  ${Object.entries(facts).map(([name, value]) => `${name}=${String(value)}`).join("  ")}`),
+    log: async (portal) =>
+      readAuditLog(auditFile(portal)).map(
+        ({ v: _v, former: _former, at, by, action, ...facts }) =>
+          `${at}  ${by}  ${action}  ${Object.entries(facts)
+            .map(([name, value]) => `${name}=${String(value)}`)
+            .join("  ")}`,
+      ),
   };
   const work = Object.hasOwn(acts, act) ? acts[act] : undefined;
   if (work === undefined) throw new Complaint(usage);
@@ -108,13 +153,27 @@ function read() {
 }
 
 /** A remote of this repository by its name, or the folder of another one. */
-function packageOf(asked: string): { readonly remote: string; readonly packageFolder: string; readonly foreign: boolean } {
+function packageOf(asked: string): {
+  readonly remote: string;
+  readonly packageFolder: string;
+  readonly foreign: boolean;
+} {
   const foreign = !remoteNames.includes(asked);
   const packageFolder = foreign ? resolve(from, asked) : join(rootFolder, `remote-${asked}`);
   const manifest = join(packageFolder, "manifest.json");
-  if (!existsSync(manifest)) throw new Complaint(`There is no remote ${asked} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is no folder of one.`);
-  if (!existsSync(join(packageFolder, "build/web"))) throw new Complaint(foreign ? `${packageFolder} is not built: pnpm build there.` : `${asked} is not built: pnpm build ${asked}.`);
-  return { remote: z.object({ name: RemoteName }).parse(JSON.parse(readFileSync(manifest, "utf8"))).name, packageFolder, foreign };
+  if (!existsSync(manifest))
+    throw new Complaint(
+      `There is no remote ${asked} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is no folder of one.`,
+    );
+  if (!existsSync(join(packageFolder, "build/web")))
+    throw new Complaint(
+      foreign ? `${packageFolder} is not built: pnpm build there.` : `${asked} is not built: pnpm build ${asked}.`,
+    );
+  return {
+    remote: z.object({ name: RemoteName }).parse(JSON.parse(readFileSync(manifest, "utf8"))).name,
+    packageFolder,
+    foreign,
+  };
 }
 
 function described({ vendor, objections }: Compatibility): string {
@@ -142,10 +201,17 @@ function verdict(name: string, files: number, problems: readonly string[]): stri
   return [`${name}: the sources here give other bytes.`, ...problems.map((line) => `  ${line}`)];
 }
 
-/** The host that was built here, or what a portal elsewhere serves: its scripts and styles, each fetched, and the page that starts them. */
+/**
+ * The host that was built here, or what a portal elsewhere serves: its scripts and styles, each
+ * fetched, and the page that starts them.
+ */
 async function verifyHost(origin: string | undefined): Promise<string[]> {
   const found = await rebuilt("host");
   if (origin === undefined) return compared("host", builtFiles("host"), found);
   const served = Object.fromEntries(Object.entries(found).filter(([path]) => path.startsWith("static/")));
-  return verdict("host", Object.keys(served).length, hostProblems(served, await servedHost(origin, Object.keys(served))));
+  return verdict(
+    "host",
+    Object.keys(served).length,
+    hostProblems(served, await servedHost(origin, Object.keys(served))),
+  );
 }

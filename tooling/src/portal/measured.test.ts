@@ -5,7 +5,8 @@ import { measuredLines } from "./measured.ts";
 
 const token = "t".repeat(32);
 const release = "secrets-0.3.1-0123456789ab";
-const classes = (...counts: readonly number[]): number[] => telemetryBounds.map((_, at) => counts[at] ?? 0).concat(counts[telemetryBounds.length] ?? 0);
+const classes = (...counts: readonly number[]): number[] =>
+  telemetryBounds.map((_, at) => counts[at] ?? 0).concat(counts[telemetryBounds.length] ?? 0);
 const sum = { remote: "secrets", release, route: "", code: "", classes: classes(), count: 1 };
 
 describe("measuredLines", () => {
@@ -14,7 +15,9 @@ describe("measuredLines", () => {
   let sums: unknown[] = [];
   beforeAll(async () => {
     service = fastify();
-    service.get("/telemetry", async ({ headers }, reply) => (headers.authorization === `Bearer ${token}` ? { days: 7, sums } : reply.code(401).send()));
+    service.get("/telemetry", async ({ headers }, reply) =>
+      headers.authorization === `Bearer ${token}` ? { days: 7, sums } : reply.code(401).send(),
+    );
     address = await service.listen({ host: "127.0.0.1", port: 0 });
   });
   afterAll(() => service.close());
@@ -40,7 +43,11 @@ describe("measuredLines", () => {
   it("says why there is nothing to show", async () => {
     sums = [];
     expect(await measuredLines(address, token)).toEqual([`Pages told ${address} nothing in 7 days.`]);
-    expect(await measuredLines(address, "x")).toEqual([`What pages told ${address} cannot be shown: it has another METRICS_TOKEN, or none.`]);
-    expect(await measuredLines("http://127.0.0.1:1", token)).toEqual(["What pages told http://127.0.0.1:1 cannot be shown: it does not answer."]);
+    expect(await measuredLines(address, "x")).toEqual([
+      `What pages told ${address} cannot be shown: it has another METRICS_TOKEN, or none.`,
+    ]);
+    expect(await measuredLines("http://127.0.0.1:1", token)).toEqual([
+      "What pages told http://127.0.0.1:1 cannot be shown: it does not answer.",
+    ]);
   });
 });

@@ -6,14 +6,19 @@ const origin = "https://portal.example";
 const hashOf = (text: string): string => `sha384-${createHash("sha384").update(text).digest("base64")}`;
 const sources = { "static/main.js": "main", "static/more.js": "more", "static/main.css": "css" };
 const built = Object.fromEntries(Object.entries(sources).map(([path, text]) => [path, hashOf(text)]));
-const listOf = (files: Readonly<Record<string, string>>): string => JSON.stringify(Object.fromEntries(Object.entries(files).map(([path, integrity]) => [`/${path}`, integrity])));
+const listOf = (files: Readonly<Record<string, string>>): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(files).map(([path, integrity]) => [`/${path}`, integrity])));
 const pageOf = (more = "", list = listOf(built)): string =>
   `<!doctype html><link rel=icon href=/icon.svg><script type=application/json id=portal-page>{}</script><script type=application/json id=host-files>${list}</script>` +
   `<script integrity="${hashOf("main")}" defer src=/static/main.js></script><link integrity="${hashOf("css")}" href=/static/main.css rel=stylesheet>` +
   `<link integrity="${hashOf("more")}" rel=preload as=script href=/static/more.js>${more}`;
 
 /** Asks a portal that serves these. */
-async function problemsOf({ page = pageOf(), list = listOf(built), files = sources }: { page?: string; list?: string; files?: Readonly<Record<string, string>> } = {}): Promise<string[]> {
+async function problemsOf({
+  page = pageOf(),
+  list = listOf(built),
+  files = sources,
+}: { page?: string; list?: string; files?: Readonly<Record<string, string>> } = {}): Promise<string[]> {
   const all: Readonly<Record<string, string>> = { "": page, "host-files.json": list, ...files };
   const fetch = (address: URL): Promise<Response> => {
     const found = all[address.pathname.slice(1)];
@@ -29,16 +34,48 @@ describe("hostProblems", () => {
 
   it.each<[string, Parameters<typeof problemsOf>[0], string]>([
     ["publishes an empty list", { list: "{}" }, "static/main.js is missing in its list"],
-    ["publishes another hash", { list: listOf({ ...built, "static/more.js": hashOf("other") }) }, "static/more.js in its list differs"],
-    ["publishes a further file", { list: listOf({ ...built, "static/evil.js": hashOf("evil") }) }, "static/evil.js in its list is not built of these sources"],
-    ["serves other bytes than it publishes", { files: { ...sources, "static/more.js": "other" } }, "static/more.js as it is served differs"],
-    ["does not serve a file", { files: { "static/main.js": "main", "static/main.css": "css" } }, "static/more.js as it is served is missing"],
-    ["has another list in its page", { page: pageOf("", listOf({ ...built, "static/main.js": hashOf("evil") })) }, "static/main.js in its page's list differs"],
+    [
+      "publishes another hash",
+      { list: listOf({ ...built, "static/more.js": hashOf("other") }) },
+      "static/more.js in its list differs",
+    ],
+    [
+      "publishes a further file",
+      { list: listOf({ ...built, "static/evil.js": hashOf("evil") }) },
+      "static/evil.js in its list is not built of these sources",
+    ],
+    [
+      "serves other bytes than it publishes",
+      { files: { ...sources, "static/more.js": "other" } },
+      "static/more.js as it is served differs",
+    ],
+    [
+      "does not serve a file",
+      { files: { "static/main.js": "main", "static/main.css": "css" } },
+      "static/more.js as it is served is missing",
+    ],
+    [
+      "has another list in its page",
+      { page: pageOf("", listOf({ ...built, "static/main.js": hashOf("evil") })) },
+      "static/main.js in its page's list differs",
+    ],
     ["has no list in its page", { page: pageOf("", "") }, "static/main.js is missing in its page's list"],
-    ["starts a further script", { page: pageOf('<script src="/r/evil.js"></script>') }, "its page starts /r/evil.js, which is not built of these sources"],
-    ["starts a script under another hash", { page: pageOf(`<SCRIPT src=/static/main.js integrity=${hashOf("evil")}></SCRIPT>`) }, "its page starts /static/main.js, which is not built of these sources"],
+    [
+      "starts a further script",
+      { page: pageOf('<script src="/r/evil.js"></script>') },
+      "its page starts /r/evil.js, which is not built of these sources",
+    ],
+    [
+      "starts a script under another hash",
+      { page: pageOf(`<SCRIPT src=/static/main.js integrity=${hashOf("evil")}></SCRIPT>`) },
+      "its page starts /static/main.js, which is not built of these sources",
+    ],
     ["has a script in its page", { page: pageOf("<script>evil()</script>") }, "its page has a script of its own"],
-    ["has another stylesheet", { page: pageOf("<link rel=stylesheet href=/static/evil.css>") }, "its page starts /static/evil.css, which is not built of these sources"],
+    [
+      "has another stylesheet",
+      { page: pageOf("<link rel=stylesheet href=/static/evil.css>") },
+      "its page starts /static/evil.css, which is not built of these sources",
+    ],
   ])("says so where a portal %s", async (_what, portal, problem) => {
     expect(await problemsOf(portal)).toContain(problem);
   });

@@ -12,14 +12,27 @@ const Hashes = z.record(z.string(), z.string());
 export interface ServedHost {
   /** The list that it publishes, `host-files.json`. */
   readonly published: BuiltFiles;
-  /** Hashes of the files themselves, of those that were asked for; an answer that is no file has none. */
+  /**
+   * Hashes of the files themselves, of those that were asked for; an answer that is no file has
+   * none.
+   */
   readonly files: BuiltFiles;
   readonly page: string;
 }
 
-/** Asks a portal for its page, its list of hashes and each of these files. @throws Complaint when it does not publish a list, or has no page */
-export async function servedHost(origin: string, paths: readonly string[], fetch: typeof globalThis.fetch = globalThis.fetch): Promise<ServedHost> {
-  const [list, page] = await Promise.all([fetch(new URL("/host-files.json", origin)), fetch(new URL("/", origin), { headers: { accept: "text/html" } })]);
+/**
+ * Asks a portal for its page, its list of hashes and each of these files. @throws Complaint when it
+ * does not publish a list, or has no page
+ */
+export async function servedHost(
+  origin: string,
+  paths: readonly string[],
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+): Promise<ServedHost> {
+  const [list, page] = await Promise.all([
+    fetch(new URL("/host-files.json", origin)),
+    fetch(new URL("/", origin), { headers: { accept: "text/html" } }),
+  ]);
   if (!list.ok) throw new Complaint(`${origin} publishes no hashes of its host (HTTP ${String(list.status)}).`);
   if (!page.ok) throw new Complaint(`${origin} has no page (HTTP ${String(page.status)}).`);
   const published = Hashes.safeParse(await list.json().catch(() => null));
@@ -27,7 +40,10 @@ export async function servedHost(origin: string, paths: readonly string[], fetch
   const files: Record<string, string> = {};
   for (const path of paths) {
     const answer = await fetch(new URL(path, origin));
-    if (answer.ok) files[path] = `sha384-${createHash("sha384").update(new Uint8Array(await answer.arrayBuffer())).digest("base64")}`;
+    if (answer.ok)
+      files[path] = `sha384-${createHash("sha384")
+        .update(new Uint8Array(await answer.arrayBuffer()))
+        .digest("base64")}`;
   }
   return { published: withoutSlash(published.data), files, page: await page.text() };
 }
@@ -37,22 +53,36 @@ function withoutSlash(hashes: Readonly<Record<string, string>>): BuiltFiles {
 }
 
 /** Scripts and stylesheets of a page, and the list of hashes in it. */
-const ofPage = { tag: /<(?:script|link)\b[^>]*>/gi, address: /\b(?:src|href)="?([^"\s>]+)/, integrity: /\bintegrity="?([^"\s>]+)/, list: /<script\b[^>]*\bid="?host-files"?[^>]*>([^<]*)</ };
+const ofPage = {
+  tag: /<(?:script|link)\b[^>]*>/gi,
+  address: /\b(?:src|href)="?([^"\s>]+)/,
+  integrity: /\bintegrity="?([^"\s>]+)/,
+  list: /<script\b[^>]*\bid="?host-files"?[^>]*>([^<]*)</,
+};
 
-/** In words, in what it is not what the sources give: its files, the list that it publishes, and what its page starts. None when all is the same. */
+/**
+ * In words, in what it is not what the sources give: its files, the list that it publishes, and
+ * what its page starts. None when all is the same.
+ */
 export function hostProblems(built: BuiltFiles, { published, files, page }: ServedHost): string[] {
   const problems: string[] = [];
-  for (const [what, given] of [["its list", published], ["its page's list", listIn(page)]] as const) {
+  for (const [what, given] of [
+    ["its list", published],
+    ["its page's list", listIn(page)],
+  ] as const) {
     for (const path of new Set([...Object.keys(built), ...Object.keys(given)])) {
       if (given[path] === undefined) problems.push(`${path} is missing in ${what}`);
       else if (built[path] === undefined) problems.push(`${path} in ${what} is not built of these sources`);
       else if (given[path] !== built[path]) problems.push(`${path} in ${what} differs`);
     }
   }
-  for (const [path, integrity] of Object.entries(built)) if (files[path] !== integrity) problems.push(`${path} as it is served ${files[path] === undefined ? "is missing" : "differs"}`);
+  for (const [path, integrity] of Object.entries(built))
+    if (files[path] !== integrity)
+      problems.push(`${path} as it is served ${files[path] === undefined ? "is missing" : "differs"}`);
   for (const { address, integrity } of startedBy(page)) {
     if (address === null) problems.push("its page has a script of its own");
-    else if (integrity === null || built[address.replace(/^\//, "")] !== integrity) problems.push(`its page starts ${address}, which is not built of these sources`);
+    else if (integrity === null || built[address.replace(/^\//, "")] !== integrity)
+      problems.push(`its page starts ${address}, which is not built of these sources`);
   }
   return problems;
 }
@@ -69,6 +99,14 @@ function listIn(page: string): BuiltFiles {
 
 /** What a page starts: scripts, those of its own without an address, and stylesheets. */
 function startedBy(page: string): { readonly address: string | null; readonly integrity: string | null }[] {
-  const starts = (tag: string): boolean => (/^<script/i.test(tag) ? !/\btype="?application\/json\b/.test(tag) : /\brel="?(?:stylesheet|modulepreload)\b|\bas="?script\b/.test(tag));
-  return [...page.matchAll(ofPage.tag)].filter(([tag]) => starts(tag)).map(([tag]) => ({ address: ofPage.address.exec(tag)?.[1] ?? null, integrity: ofPage.integrity.exec(tag)?.[1] ?? null }));
+  const starts = (tag: string): boolean =>
+    /^<script/i.test(tag)
+      ? !/\btype="?application\/json\b/.test(tag)
+      : /\brel="?(?:stylesheet|modulepreload)\b|\bas="?script\b/.test(tag);
+  return [...page.matchAll(ofPage.tag)]
+    .filter(([tag]) => starts(tag))
+    .map(([tag]) => ({
+      address: ofPage.address.exec(tag)?.[1] ?? null,
+      integrity: ofPage.integrity.exec(tag)?.[1] ?? null,
+    }));
 }

@@ -1,4 +1,7 @@
-/** Immutable releases by remote: `<registry>/<remote>/<release>/`, each with its `release.json`. Static servers serve it. */
+/**
+ * Immutable releases by remote: `<registry>/<remote>/<release>/`, each with its `release.json`.
+ * Static servers serve it.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -14,16 +17,26 @@ import { Complaint } from "../start/complaint.ts";
 
 export interface RegisteredRelease {
   readonly jws: string;
-  /** What the team signed. One of a later contract may have members that this version does not know: {@link ReleaseRecord} parses it. */
+  /**
+   * What the team signed. One of a later contract may have members that this version does not know:
+   * {@link ReleaseRecord} parses it.
+   */
   readonly signed: z.infer<typeof Stated>;
   readonly folder: string;
 }
 
-const Stated = z.looseObject({ release: z.string(), manifest: z.looseObject({ name: z.string(), contract: z.string() }), files: z.record(z.string(), z.string()) });
+const Stated = z.looseObject({
+  release: z.string(),
+  manifest: z.looseObject({ name: z.string(), contract: z.string() }),
+  files: z.record(z.string(), z.string()),
+});
 
 const recordFile = "release.json";
 
-/** Copies the folder of a release into the registry, whole or not at all; one that is there already stays. */
+/**
+ * Copies the folder of a release into the registry, whole or not at all; one that is there already
+ * stays.
+ */
 export function addToRegistry(registry: string, remote: string, folder: string, release: string): void {
   const target = join(registry, remote, release);
   const part = join(registry, remote, `.part-${release}-${String(process.pid)}`);
@@ -43,29 +56,44 @@ export function addToRegistry(registry: string, remote: string, folder: string, 
 export function releasesIn(registry: string, remote: string): readonly string[] {
   const folder = join(registry, remote);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name);
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => name);
 }
 
 /**
  * A release whose record one of these keys signed for this id, with every file as it was signed.
  * @throws Complaint with the reason
  */
-export async function openRelease(registry: string, release: string, keysOf: (remote: string) => readonly VerificationKey[]): Promise<RegisteredRelease> {
+export async function openRelease(
+  registry: string,
+  release: string,
+  keysOf: (remote: string) => readonly VerificationKey[],
+): Promise<RegisteredRelease> {
   const remote = release.split("-")[0] ?? "";
   const folder = join(registry, remote, release);
-  if (!/^[a-z0-9]+-[0-9.]+-[0-9a-f]{12}$/.test(release)) throw new Complaint(`${release} is not the name of a release.`);
-  if (!existsSync(join(folder, recordFile))) throw new Complaint(`There is no release ${release}. \`portal status\` lists those that are there.`);
+  if (!/^[a-z0-9]+-[0-9.]+-[0-9a-f]{12}$/.test(release))
+    throw new Complaint(`${release} is not the name of a release.`);
+  if (!existsSync(join(folder, recordFile)))
+    throw new Complaint(`There is no release ${release}. \`portal status\` lists those that are there.`);
   const jws = readFileSync(join(folder, recordFile), "utf8");
   const signed = await openSigned(jws, keysOf(remote));
-  if (signed === null) throw new Complaint(`${release} is not signed by a key of the team of ${remote} that the portal knows.`);
-  if (signed.release !== release || signed.manifest.name !== remote) throw new Complaint(`What the team of ${remote} signed in ${release} is ${signed.release} of ${signed.manifest.name}.`);
+  if (signed === null)
+    throw new Complaint(`${release} is not signed by a key of the team of ${remote} that the portal knows.`);
+  if (signed.release !== release || signed.manifest.name !== remote)
+    throw new Complaint(
+      `What the team of ${remote} signed in ${release} is ${signed.release} of ${signed.manifest.name}.`,
+    );
   const wrong = wrongFiles(folder, signed.files);
   if (wrong.length > 0) throw new Complaint(`${release} is not what was signed: ${wrong.join(", ")}.`);
   return { jws, signed, folder };
 }
 
 /** The payload of a record that one of these keys signed; null for anything else. */
-export async function openSigned(jws: string, keys: readonly VerificationKey[]): Promise<RegisteredRelease["signed"] | null> {
+export async function openSigned(
+  jws: string,
+  keys: readonly VerificationKey[],
+): Promise<RegisteredRelease["signed"] | null> {
   try {
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
     return Stated.parse(JSON.parse(new TextDecoder().decode(payload)));
@@ -82,7 +110,9 @@ export function recordOf({ signed }: Pick<RegisteredRelease, "signed">): Release
 /** Files that are missing, changed or not listed. A compressed form holds the bytes of its file. */
 function wrongFiles(folder: string, files: Readonly<Record<string, string>>): readonly string[] {
   const there = filesBelow(folder).filter((file) => file !== recordFile);
-  const missing = Object.keys(files).filter((file) => !there.includes(file)).map((file) => `${file} is missing`);
+  const missing = Object.keys(files)
+    .filter((file) => !there.includes(file))
+    .map((file) => `${file} is missing`);
   const others = there.flatMap((file) => {
     const plain = isEncodedForm(file) ? file.replace(/\.(br|gz)$/, "") : file;
     const expected = Object.hasOwn(files, plain) ? files[plain] : undefined;

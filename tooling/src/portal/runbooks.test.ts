@@ -28,25 +28,47 @@ afterEach(() => {
 /** `npm run portal -- …`; what it says. Throws what it complains of. */
 async function command(...args: readonly string[]): Promise<string> {
   const { keys, deployments, registry } = portal.store;
-  const environment = { ...process.env, ...compileCache, NODE_OPTIONS: "", KEYS_FOLDER: keys, DEPLOYMENTS_FOLDER: deployments, RELEASES_FOLDER: registry };
-  const done = run(process.execPath, ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", by], { env: environment });
+  const environment = {
+    ...process.env,
+    ...compileCache,
+    NODE_OPTIONS: "",
+    KEYS_FOLDER: keys,
+    DEPLOYMENTS_FOLDER: deployments,
+    RELEASES_FOLDER: registry,
+  };
+  const done = run(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", by],
+    { env: environment },
+  );
   const { stdout } = await done.catch((error: unknown) => {
     throw new Error(z.object({ stderr: z.string() }).parse(error).stderr);
   });
   return stdout;
 }
 
-const released = async (script: string): Promise<string> => (await release(portal.store, { remote: "notes", packageFolder: portal.build("notes", script), key: await portal.team("notes"), by })).record.release;
+const released = async (script: string): Promise<string> =>
+  (
+    await release(portal.store, {
+      remote: "notes",
+      packageFolder: portal.build("notes", script),
+      key: await portal.team("notes"),
+      by,
+    })
+  ).record.release;
 /** As a page would have it: by the key that is there now. */
 const inForce = async () => (await readVendor(await openStore(portal.store), "relicario")).deployment;
 const page = (): PortalPage => PortalPage.parse(JSON.parse(readFileSync(pageFile(portal.store, "relicario"), "utf8")));
-const kidOf = (record: string | undefined): string => z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(record?.split(".")[0] ?? "", "base64url").toString())).kid;
+const kidOf = (record: string | undefined): string =>
+  z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(record?.split(".")[0] ?? "", "base64url").toString())).kid;
 
 it("a released remote is bad: it is stopped, and the one before runs again", async () => {
   const first = (await portal.start()).releases["notes"]?.stable;
   const bad = await released("notes that send everything home");
   await command("promote", bad);
-  expect(await command("disable", bad, "--reason", "it sends everything home")).toContain("Open pages stop it within a minute.");
+  expect(await command("disable", bad, "--reason", "it sends everything home")).toContain(
+    "Open pages stop it within a minute.",
+  );
   expect(await inForce()).toMatchObject({ disabled: [bad], releases: { notes: { stable: bad } } });
   expect(await command("rollback", "notes")).toContain(`notes runs ${first ?? ""}.`);
   expect(await inForce()).toMatchObject({ disabled: [bad], releases: { notes: { stable: first } } });

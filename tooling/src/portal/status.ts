@@ -2,7 +2,10 @@ import { measuredLines } from "./measured.ts";
 import { releasesIn } from "./registry.ts";
 import { readVendor, vendorsOf, type PortalStore } from "./store.ts";
 
-/** What each vendor runs and until when, what else lies in the registry, and what pages told their service, as lines for a person. */
+/**
+ * What each vendor runs and until when, what else lies in the registry, and what pages told their
+ * service, as lines for a person.
+ */
 export async function statusOf(store: PortalStore, metricsToken: string): Promise<readonly string[]> {
   const lines: string[] = [];
   const services = new Set<string>();
@@ -13,8 +16,12 @@ export async function statusOf(store: PortalStore, metricsToken: string): Promis
     lines.push(`${vendor}  ${deployment.origin}  number ${String(deployment.sequence)}  until ${deployment.not_after}`);
     for (const [remote, { stable, canary }] of Object.entries(deployment.releases)) {
       const off = (release: string): string => (disabled.includes(release) ? " (switched off)" : "");
-      lines.push(`  ${remote}  ${stable}${off(stable)}${canary === undefined ? "" : `  ${String(canary.percent)} %: ${canary.release}${off(canary.release)}`}`);
-      const others = releasesIn(store.registry, remote).filter((release) => release !== stable && release !== canary?.release);
+      lines.push(
+        `  ${remote}  ${stable}${off(stable)}${canary === undefined ? "" : `  ${String(canary.percent)} %: ${canary.release}${off(canary.release)}`}`,
+      );
+      const others = releasesIn(store.registry, remote).filter(
+        (release) => release !== stable && release !== canary?.release,
+      );
       for (const release of others) lines.push(`    also there: ${release}${off(release)}`);
     }
   }

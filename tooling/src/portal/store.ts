@@ -1,6 +1,6 @@
 /**
- * Releases and deployment documents as a portal's operator keeps them: the registry, the signed documents with the public
- * keys of each vendor's page, the audit log, and the portal's key.
+ * Releases and deployment documents as a portal's operator keeps them: the registry, the signed
+ * documents with the public keys of each vendor's page, the audit log, and the portal's key.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,10 @@ export interface VendorDeployment {
 /** What a document says of releases; everything else is the vendor's settings. */
 export type ReleaseChoice = Pick<Deployment, "disabled" | "release_records" | "releases">;
 
-const Signed = z.object({ payload: z.string(), signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1) });
+const Signed = z.object({
+  payload: z.string(),
+  signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1),
+});
 
 export async function openStore(folders: PortalFolders): Promise<PortalStore> {
   return { ...folders, key: await developmentKey(folders.keys, "portal") };
@@ -51,7 +54,8 @@ export async function alone<T>(store: PortalFolders, act: () => Promise<T>): Pro
   }
 }
 
-export const pageFile = ({ deployments }: PortalFolders, vendor: string): string => join(deployments, `${vendor}.page.json`);
+export const pageFile = ({ deployments }: PortalFolders, vendor: string): string =>
+  join(deployments, `${vendor}.page.json`);
 
 export function writePage(store: PortalFolders, page: PortalPage): void {
   writeWhole(pageFile(store, page.vendor_id), JSON.stringify(page));
@@ -60,22 +64,44 @@ export function writePage(store: PortalFolders, page: PortalPage): void {
 /** Vendors that have a document here. */
 export function vendorsOf({ deployments }: PortalFolders): readonly string[] {
   if (!existsSync(deployments)) return [];
-  return readdirSync(deployments).filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length)).filter((vendor) => VendorId.safeParse(vendor).success).sort();
+  return readdirSync(deployments)
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => file.slice(0, -".json".length))
+    .filter((vendor) => VendorId.safeParse(vendor).success)
+    .sort();
 }
 
-/** @throws Complaint when the document is not signed by the portal's key, or its signing is not in the audit log */
+/**
+ * @throws Complaint when the document is not signed by the portal's key, or its signing is not in
+ *   the audit log
+ */
 export async function readVendor(store: PortalStore, vendor: string): Promise<VendorDeployment> {
-  if (!vendorsOf(store).includes(vendor)) throw new Complaint(`There is no vendor ${vendor} here: ${vendorsOf(store).join(", ") || "none has a deployment document yet"}.`);
+  if (!vendorsOf(store).includes(vendor))
+    throw new Complaint(
+      `There is no vendor ${vendor} here: ${vendorsOf(store).join(", ") || "none has a deployment document yet"}.`,
+    );
   const page = PortalPage.parse(JSON.parse(readFileSync(pageFile(store, vendor), "utf8")));
   const deployment = await openDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey);
-  if (deployment === null) throw new Complaint(`The deployment document of ${vendor} is not signed by the portal's key (${store.key.publicKey.kid}).`);
-  if (!logOf(store, vendor).some(({ sequence }) => sequence === deployment.sequence)) throw new Complaint(`The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendor}: lines at its end are gone, or somebody signed without it. When you know which, move ${auditFile(store)} aside: the next start begins another one.`);
+  if (deployment === null)
+    throw new Complaint(
+      `The deployment document of ${vendor} is not signed by the portal's key (${store.key.publicKey.kid}).`,
+    );
+  if (!logOf(store, vendor).some(({ sequence }) => sequence === deployment.sequence))
+    throw new Complaint(
+      `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendor}: lines at its end are gone, or somebody signed without it. When you know which, move ${auditFile(store)} aside: the next start begins another one.`,
+    );
   return { deployment, page };
 }
 
-/** Whether there is a document of this vendor that the portal's present key signed, and a log of it. */
+/**
+ * Whether there is a document of this vendor that the portal's present key signed, and a log of it.
+ */
 export async function signedHere(store: PortalStore, vendor: string): Promise<boolean> {
-  return vendorsOf(store).includes(vendor) && logOf(store, vendor).length > 0 && (await openDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey)) !== null;
+  return (
+    vendorsOf(store).includes(vendor) &&
+    logOf(store, vendor).length > 0 &&
+    (await openDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey)) !== null
+  );
 }
 
 /** What the audit log says of a vendor. */
@@ -86,12 +112,21 @@ export function logOf(store: PortalFolders, vendor: string): readonly AuditEntry
 export const auditFile = ({ deployments }: PortalFolders): string => join(deployments, "audit.jsonl");
 
 /**
- * Signs a document with another choice of releases, or with the same one for a new week. It is noted before it can be seen, so
- * the log never knows less than browsers do.
+ * Signs a document with another choice of releases, or with the same one for a new week. It is
+ * noted before it can be seen, so the log never knows less than browsers do.
  */
-export async function signDocument(store: PortalStore, next: Deployment, facts: Omit<AuditFacts, "sequence" | "vendor">, now: Date): Promise<Deployment> {
+export async function signDocument(
+  store: PortalStore,
+  next: Deployment,
+  facts: Omit<AuditFacts, "sequence" | "vendor">,
+  now: Date,
+): Promise<Deployment> {
   const vendor = next.vendor_id;
-  const deployment = Deployment.parse({ ...next, release_records: namedRecords(next), ...dated(store.deployments, vendor, now) });
+  const deployment = Deployment.parse({
+    ...next,
+    release_records: namedRecords(next),
+    ...dated(store.deployments, vendor, now),
+  });
   refuseDoubleClaims(manifestsOf(deployment));
   appendToAuditLog(auditFile(store), { ...facts, vendor, sequence: deployment.sequence }, now);
   await issueDeployment(store.deployments, deployment, store.key);
@@ -99,17 +134,25 @@ export async function signDocument(store: PortalStore, next: Deployment, facts: 
 }
 
 /** Manifests of every release that a document names, of stable ones and canaries. */
-export function manifestsOf({ release_records: records }: Pick<Deployment, "release_records">): readonly ReleaseRecord["manifest"][] {
+export function manifestsOf({
+  release_records: records,
+}: Pick<Deployment, "release_records">): readonly ReleaseRecord["manifest"][] {
   return Object.values(records).flatMap((jws) => {
-    const record = ReleaseRecord.safeParse(JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString("utf8")));
+    const record = ReleaseRecord.safeParse(
+      JSON.parse(Buffer.from(jws.split(".")[1] ?? "", "base64url").toString("utf8")),
+    );
     return record.success ? [record.data.manifest] : []; // one of a later format is for the host to refuse
   });
 }
 
 /** Only what the document names: the record of a release that is not run any more is left out. */
 function namedRecords({ releases, release_records: records }: ReleaseChoice): Deployment["release_records"] {
-  const named = Object.values(releases).flatMap(({ stable, canary }) => (canary === undefined ? [stable] : [stable, canary.release]));
-  return Object.fromEntries(named.flatMap((release) => (records[release] === undefined ? [] : [[release, records[release]]])));
+  const named = Object.values(releases).flatMap(({ stable, canary }) =>
+    canary === undefined ? [stable] : [stable, canary.release],
+  );
+  return Object.fromEntries(
+    named.flatMap((release) => (records[release] === undefined ? [] : [[release, records[release]]])),
+  );
 }
 
 async function openDocument(file: string, key: VerificationKey): Promise<Deployment | null> {

@@ -1,4 +1,7 @@
-/** What a package is made of: a CycloneDX document (SBOM), by `pnpm sbom` from the lockfile and the installed packages. */
+/**
+ * What a package is made of: a CycloneDX document (SBOM), by `pnpm sbom` from the lockfile and the
+ * installed packages.
+ */
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,16 +12,37 @@ import { pnpm } from "./pnpm.ts";
 /** Its name in a release, and in what the host is served from. */
 export const billOfMaterials = "sbom.cdx.json";
 
-const Bill = z.looseObject({ bomFormat: z.literal("CycloneDX"), metadata: z.looseObject({}), components: z.array(z.looseObject({ "bom-ref": z.string() })) });
+const Bill = z.looseObject({
+  bomFormat: z.literal("CycloneDX"),
+  metadata: z.looseObject({}),
+  components: z.array(z.looseObject({ "bom-ref": z.string() })),
+});
 
-/** Writes it into the package's `build`. The same sources give the same bytes: components stand in order, and the number and time of the run, which CycloneDX does not ask for, are left out. */
+/**
+ * Writes it into the package's `build`. The same sources give the same bytes: components stand in
+ * order, and the number and time of the run, which CycloneDX does not ask for, are left out.
+ */
 export async function writeBillOfMaterials(packageFolder: string): Promise<void> {
-  const said = await pnpm(packageFolder, ["sbom", "--sbom-format", "cyclonedx", "--sbom-spec-version", "1.6", "--sbom-type", "application", "--prod", "--filter", "."]);
+  const said = await pnpm(packageFolder, [
+    "sbom",
+    "--sbom-format",
+    "cyclonedx",
+    "--sbom-spec-version",
+    "1.6",
+    "--sbom-type",
+    "application",
+    "--prod",
+    "--filter",
+    ".",
+  ]);
   const { serialNumber: _number, ...bill } = Bill.parse(JSON.parse(said));
   const { timestamp: _time, ...metadata } = bill.metadata;
   const components = bill.components.toSorted((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));
   mkdirSync(join(packageFolder, "build"), { recursive: true });
-  writeFileSync(join(packageFolder, "build", billOfMaterials), `${JSON.stringify({ ...bill, metadata, components })}\n`);
+  writeFileSync(
+    join(packageFolder, "build", billOfMaterials),
+    `${JSON.stringify({ ...bill, metadata, components })}\n`,
+  );
 }
 
 /** Puts a package's bill, where it has one, among the files that are served. */

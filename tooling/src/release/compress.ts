@@ -9,7 +9,10 @@ const asBrotli = promisify(brotliCompress);
 const asGzip = promisify(gzip);
 const worthIt = /\.(js|css|html|json|svg|wasm|webmanifest)$/;
 
-/** True for `x.br` and `x.gz`: the same bytes as `x`, as they travel. Hashes are of the bytes as they arrive, so only `x` is listed. */
+/**
+ * True for `x.br` and `x.gz`: the same bytes as `x`, as they travel. Hashes are of the bytes as
+ * they arrive, so only `x` is listed.
+ */
 export function isEncodedForm(file: string): boolean {
   return file.endsWith(".br") || file.endsWith(".gz");
 }
@@ -22,7 +25,9 @@ export async function compressFolder(folder: string): Promise<void> {
       .map(async (file) => {
         const bytes = await readFile(join(folder, file));
         const [brotli, gzipped] = await Promise.all([
-          asBrotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+          asBrotli(bytes, {
+            params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+          }),
           asGzip(bytes, { level: 9 }),
         ]);
         if (brotli.length < bytes.length) await writeFile(join(folder, `${file}.br`), brotli);

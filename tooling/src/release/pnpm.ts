@@ -7,10 +7,20 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 
-/** Runs the pnpm that wrote the lockfile, in a folder, and gives its stdout. @throws with all that it said */
+/**
+ * Runs the pnpm that wrote the lockfile, in a folder, and gives its stdout. @throws with all that
+ * it said
+ */
 export async function pnpm(folder: string, words: readonly string[]): Promise<string> {
-  const { config } = z.object({ config: z.object({ pnpm: z.string() }) }).parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")));
+  const { config } = z
+    .object({ config: z.object({ pnpm: z.string() }) })
+    .parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")));
   const environment = { ...process.env, CI: "true" };
-  const { stdout } = await promisify(execFile)("npx", ["--yes", config.pnpm, ...words], { cwd: folder, env: environment, maxBuffer: 64 * 1024 * 1024, shell: process.platform === "win32" });
+  const { stdout } = await promisify(execFile)("npx", ["--yes", config.pnpm, ...words], {
+    cwd: folder,
+    env: environment,
+    maxBuffer: 64 * 1024 * 1024,
+    shell: process.platform === "win32",
+  });
   return stdout;
 }

@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -51,14 +60,21 @@ describe("makeRelease", () => {
 
   it("lists every file with its hash, and nothing of maps, federation's manifest or compressed forms", async () => {
     const { record } = await makeRelease(sources);
-    expect(Object.keys(record.files)).toEqual(["locales/en/beta-home.json", "locales/es/beta-home.json", "manifest.json", "remoteEntry.js"]);
+    expect(Object.keys(record.files)).toEqual([
+      "locales/en/beta-home.json",
+      "locales/es/beta-home.json",
+      "manifest.json",
+      "remoteEntry.js",
+    ]);
     expect(record.files["remoteEntry.js"]).toBe(`sha384-${createHash("sha384").update(script).digest("base64")}`);
     expect(record).toMatchObject({ v: 1, version: "1.2.3", manifest, federation });
   });
 
   it("names the folder by remote, version and the hash of its file list", async () => {
     const { record, folder: made } = await makeRelease(sources);
-    const list = Object.entries(record.files).map(([path, integrity]) => `${path} ${integrity}\n`).join("");
+    const list = Object.entries(record.files)
+      .map(([path, integrity]) => `${path} ${integrity}\n`)
+      .join("");
     expect(record.release).toBe(`secrets-1.2.3-${createHash("sha256").update(list).digest("hex").slice(0, 12)}`);
     expect(made).toBe(join(sources.packageFolder, "dist", record.release));
   });
@@ -75,7 +91,11 @@ describe("makeRelease", () => {
     ["one byte of a script", "build/web/remoteEntry.js", script.replace("page", "Page")],
     ["one byte of a text", "src/locales/es/beta-home.json", '{"a":"B"}'],
     ["what it may ask for", "manifest.json", JSON.stringify({ ...manifest, capabilities: ["http", "vault"] })],
-    ["what a screen is open to", "manifest.json", JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] })],
+    [
+      "what a screen is open to",
+      "manifest.json",
+      JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] }),
+    ],
   ])("makes another release when %s changes, and keeps the former", async (_what, file, text) => {
     const first = await makeRelease(sources);
     change(file, text);
@@ -110,7 +130,9 @@ describe("makeRelease", () => {
     const { record, jws } = await makeRelease(sources);
     const [header, , signature] = jws.split(".");
     const payload = Buffer.from(JSON.stringify({ ...record, version: "9.9.9" })).toString("base64url");
-    await expect(openRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow("signature verification failed");
+    await expect(openRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow(
+      "signature verification failed",
+    );
   });
 
   it("signs an unchanged release again when the team has a new key", async () => {
@@ -148,7 +170,11 @@ describe("makeRelease", () => {
     ["asks for something unknown", { capabilities: ["token"] }, "capabilities"],
     ["is of another remote", { name: "sharing" }, "says that it is sharing"],
     ["names texts that are not there", { namespaces: ["beta-home", "notes"] }, "locales/es/notes.json is missing"],
-    ["does not name texts that are there", { routes: [], namespaces: [] }, "does not name the namespace of locales/en/beta-home.json"],
+    [
+      "does not name texts that are there",
+      { routes: [], namespaces: [] },
+      "does not name the namespace of locales/en/beta-home.json",
+    ],
   ])("refuses a manifest that %s", async (_what, changes, words) => {
     change("manifest.json", JSON.stringify({ ...manifest, ...changes }));
     await expect(makeRelease(sources)).rejects.toThrow(words);

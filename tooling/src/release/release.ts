@@ -1,12 +1,29 @@
 /**
- * Makes a release of a remote: an immutable folder named by its files, and `release.json`, which lists the hash of every
- * file and is signed by the remote's team. The same sources give the same release.
+ * Makes a release of a remote: an immutable folder named by its files, and `release.json`, which
+ * lists the hash of every file and is signed by the remote's team. The same sources give the same
+ * release.
  */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
-import { languages, ReleaseRecord, RemoteManifest, type ReleaseOverride, type RemoteName } from "@relicario/shared/contract";
+import {
+  languages,
+  ReleaseRecord,
+  RemoteManifest,
+  type ReleaseOverride,
+  type RemoteName,
+} from "@relicario/shared/contract";
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 
@@ -18,7 +35,10 @@ import { integrityOfFile } from "./integrity.ts";
 
 export interface ReleaseSources {
   readonly remote: RemoteName;
-  /** Folder of the remote's package: `manifest.json`, `package.json`, `src/locales`, and `dist`, where releases go. */
+  /**
+   * Folder of the remote's package: `manifest.json`, `package.json`, `src/locales`, and `dist`,
+   * where releases go.
+   */
   readonly packageFolder: string;
   /** What webpack made. */
   readonly webFolder: string;
@@ -34,7 +54,8 @@ export interface Release {
 
 const federationFile = "mf-manifest.json";
 /** Of what webpack made, what no release has. */
-export const notReleased = (path: string) => path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
+export const notReleased = (path: string) =>
+  path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
 /** Releases before the present one that stay, for sessions that started with them. */
 const kept = 2;
 
@@ -47,7 +68,8 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
 
   cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
   const locales = join(packageFolder, "src/locales");
-  if (existsSync(locales)) cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
+  if (existsSync(locales))
+    cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
   copyBillOfMaterials(packageFolder, part);
   // A file like the others: what a remote says of itself is part of what names its release.
   cpSync(join(packageFolder, "manifest.json"), join(part, "manifest.json"));
@@ -59,7 +81,8 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   if (existsSync(folder)) {
     rmSync(part, { recursive: true });
     // The same files, signed by a key that this machine no longer has.
-    if ((await openRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null) writeFileSync(join(folder, "release.json"), jws);
+    if ((await openRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null)
+      writeFileSync(join(folder, "release.json"), jws);
   } else {
     await compressFolder(part);
     writeFileSync(join(part, "release.json"), jws);
@@ -75,9 +98,15 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
  * @param files hashes of its files, by their paths
  * @param hash 12 hex digits that end its name
  */
-export function recordOf({ remote, packageFolder, webFolder }: Omit<ReleaseSources, "key">, files: Readonly<Record<string, string>>, hash: string = hashOfList(files)): ReleaseRecord {
+export function recordOf(
+  { remote, packageFolder, webFolder }: Omit<ReleaseSources, "key">,
+  files: Readonly<Record<string, string>>,
+  hash: string = hashOfList(files),
+): ReleaseRecord {
   const manifest = readManifest(readFileSync(join(packageFolder, "manifest.json"), "utf8"), remote, files);
-  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
   return ReleaseRecord.parse({
     v: 1,
     release: `${remote}-${version}-${hash}`,
@@ -88,7 +117,10 @@ export function recordOf({ remote, packageFolder, webFolder }: Omit<ReleaseSourc
   } satisfies z.input<typeof ReleaseRecord>);
 }
 
-/** The present release of a package, or null when none was made, or its signature is not of this key, or a file is missing. */
+/**
+ * The present release of a package, or null when none was made, or its signature is not of this
+ * key, or a file is missing.
+ */
 export async function presentRelease(packageFolder: string, key: SigningKey): Promise<Release | null> {
   const dist = join(packageFolder, "dist");
   if (!existsSync(join(dist, "current"))) return null;
@@ -109,7 +141,9 @@ export async function openRecord(jws: string, key: SigningKey): Promise<ReleaseR
 
 /** Signs as a team does, a record for `release.json` or an override: JWS compact, EdDSA. */
 export function signCompact(payload: ReleaseOverride | ReleaseRecord, key: SigningKey): Promise<string> {
-  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload))).setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid }).sign(key.privateKey);
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
+    .setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid })
+    .sign(key.privateKey);
 }
 
 function integrityOfFiles(folder: string): Record<string, string> {
@@ -117,24 +151,34 @@ function integrityOfFiles(folder: string): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, integrityOfFile(join(folder, file))]));
 }
 
-/** First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of their paths. */
+/**
+ * First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of
+ * their paths.
+ */
 function hashOfList(files: Readonly<Record<string, string>>): string {
   const list = Object.entries(files).map(([path, integrity]) => `${path} ${integrity}\n`);
   return createHash("sha256").update(list.join("")).digest("hex").slice(0, 12);
 }
 
-/** The manifest, when it is this remote's and names the texts that the release carries, no more and no fewer. */
+/**
+ * The manifest, when it is this remote's and names the texts that the release carries, no more and
+ * no fewer.
+ */
 function readManifest(text: string, remote: RemoteName, files: Readonly<Record<string, string>>): RemoteManifest {
   const parsed = RemoteManifest.safeParse(JSON.parse(text));
   if (!parsed.success) throw new Error(`The manifest of ${remote} does not hold:\n${z.prettifyError(parsed.error)}`);
   const { name, namespaces } = parsed.data;
   if (name !== remote) throw new Error(`The manifest of ${remote} says that it is ${name}.`);
-  const wanted = namespaces.flatMap((namespace) => languages.map((language) => `locales/${language}/${namespace}.json`));
+  const wanted = namespaces.flatMap((namespace) =>
+    languages.map((language) => `locales/${language}/${namespace}.json`),
+  );
   const carried = Object.keys(files).filter((file) => file.startsWith("locales/"));
   const lacking = wanted.filter((file) => !carried.includes(file));
   const unnamed = carried.filter((file) => !wanted.includes(file));
-  if (lacking.length > 0) throw new Error(`${remote} names namespaces without texts: ${lacking.join(", ")} is missing.`);
-  if (unnamed.length > 0) throw new Error(`The manifest of ${remote} does not name the namespace of ${unnamed.join(", ")}.`);
+  if (lacking.length > 0)
+    throw new Error(`${remote} names namespaces without texts: ${lacking.join(", ")} is missing.`);
+  if (unnamed.length > 0)
+    throw new Error(`The manifest of ${remote} does not name the namespace of ${unnamed.join(", ")}.`);
   return parsed.data;
 }
 

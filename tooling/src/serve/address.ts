@@ -7,7 +7,10 @@ import { z } from "zod";
 /** Whether the `X-Forwarded-…` headers of this address are believed. */
 export type IsTrusted = (address: string, hop: number) => boolean;
 
-/** As in the service: `loopback`, `linklocal`, `uniquelocal`, addresses or networks, separated by commas. Empty: nobody is believed. */
+/**
+ * As in the service: `loopback`, `linklocal`, `uniquelocal`, addresses or networks, separated by
+ * commas. Empty: nobody is believed.
+ */
 export const TrustedProxies = z.string().transform((names, context): IsTrusted => {
   if (names.trim() === "") return () => false;
   try {
@@ -18,7 +21,10 @@ export const TrustedProxies = z.string().transform((names, context): IsTrusted =
   }
 });
 
-/** The address as it is usually written: IPv4 that is mapped into IPv6 is IPv4. What is no address stays as it is. */
+/**
+ * The address as it is usually written: IPv4 that is mapped into IPv6 is IPv4. What is no address
+ * stays as it is.
+ */
 export function plainAddress(address: string): string {
   return isIP(address) !== 0 ? ipaddr.process(address).toString() : address;
 }
@@ -27,5 +33,10 @@ export function plainAddress(address: string): string {
 export function neighbourhood(address: string): string {
   if (isIP(address) === 0) return address;
   const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6 ? `${parsed.parts.slice(0, 4).map((part) => part.toString(16)).join(":")}::/64` : parsed.toString();
+  return parsed instanceof ipaddr.IPv6
+    ? `${parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(":")}::/64`
+    : parsed.toString();
 }

@@ -7,14 +7,23 @@ import { Deployment, ReleaseRecord, type Drives, type RemoteName } from "@relica
 import { VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
-/** What the gateway knows of the signed documents. It passes them on and believes what they say of locales and drives; hosts verify. */
+/**
+ * What the gateway knows of the signed documents. It passes them on and believes what they say of
+ * locales and drives; hosts verify.
+ */
 export interface Deployments {
   /** The signed document of a vendor, as it travels; null when there is none. */
   readonly document: (vendor: string) => SignedDocument | null;
   /** Cloud drives that the vendor is registered with. */
   readonly drives: (vendor: string) => Drives;
-  /** The promoted release that carries a namespace of texts; null when it is the host's, or nobody's. */
-  readonly ownerOfNamespace: (vendor: string, namespace: string) => { readonly remote: RemoteName; readonly release: string } | null;
+  /**
+   * The promoted release that carries a namespace of texts; null when it is the host's, or
+   * nobody's.
+   */
+  readonly ownerOfNamespace: (
+    vendor: string,
+    namespace: string,
+  ) => { readonly remote: RemoteName; readonly release: string } | null;
 }
 
 /** A document in the forms that browsers take, each made once. */
@@ -47,7 +56,12 @@ export function openDeployments(folder: string): Deployments {
     if (former?.changed === changed) return former;
     const text = readFileSync(file, "utf8");
     const deployment = Deployment.parse(fromBase64url(Signed.parse(JSON.parse(text)).payload));
-    const now = { changed, document: packed(Buffer.from(text)), drives: deployment.drives ?? {}, owners: ownersOf(deployment) };
+    const now = {
+      changed,
+      document: packed(Buffer.from(text)),
+      drives: deployment.drives ?? {},
+      owners: ownersOf(deployment),
+    };
     known.set(vendor, now);
     return now;
   };
@@ -60,7 +74,12 @@ export function openDeployments(folder: string): Deployments {
 }
 
 function packed(plain: Buffer): SignedDocument {
-  return { tag: `"${createHash("sha256").update(plain).digest("base64url")}"`, plain, br: brotliCompressSync(plain), gzip: gzipSync(plain) };
+  return {
+    tag: `"${createHash("sha256").update(plain).digest("base64url")}"`,
+    plain,
+    br: brotliCompressSync(plain),
+    gzip: gzipSync(plain),
+  };
 }
 
 function ownersOf(deployment: Deployment): Known["owners"] {
@@ -68,7 +87,8 @@ function ownersOf(deployment: Deployment): Known["owners"] {
   for (const { stable } of Object.values(deployment.releases)) {
     const payload = deployment.release_records[stable]?.split(".")[1];
     if (payload === undefined) continue;
-    // One that a later version of this format describes is for the host to refuse: the other remotes go on.
+    // One that a later version of this format describes is for the host to refuse: the other
+    // remotes go on.
     const record = ReleaseRecord.safeParse(fromBase64url(payload));
     if (!record.success) continue;
     const { release, manifest } = record.data;

@@ -22,7 +22,10 @@ const bytesAhead = 8 * 1024 ** 2;
 /** Downloads of one address that begin at a time. */
 const downloadsOfTurn = 2;
 
-/** Sees to it that no address takes what the others need: connections, calls under way, memory for bodies, and time. */
+/**
+ * Sees to it that no address takes what the others need: connections, calls under way, memory for
+ * bodies, and time.
+ */
 export class FairShares {
   readonly #limits: ServeLimits;
   readonly #isTrusted: IsTrusted;
@@ -42,7 +45,8 @@ export class FairShares {
 
   /** Counts and refuses, before anything else is done for a request. */
   guard(app: FastifyInstance): void {
-    // Of the two addresses that `localhost` may have, Fastify shows the server of one. Calls are counted at both.
+    // Of the two addresses that `localhost` may have, Fastify shows the server of one. Calls are
+    // counted at both.
     app.server.on("connection", (socket) => {
       this.#admit(socket);
     });
@@ -53,8 +57,10 @@ export class FairShares {
       this.#pace.note(who);
       const bytes = heldBytes(request);
       const { callsOfAddress, bodyBytesOfAddress, callsOfAll, bodyBytesOfAll } = this.#limits;
-      if (this.#calls.of(who) >= callsOfAddress || (bytes > 0 && this.#bodyBytes.of(who) + bytes > bodyBytesOfAddress)) return this.#refuse(reply, 429);
-      if (this.#calls.total >= callsOfAll || this.#bodyBytes.total + bytes > bodyBytesOfAll) return this.#refuse(reply, 503);
+      if (this.#calls.of(who) >= callsOfAddress || (bytes > 0 && this.#bodyBytes.of(who) + bytes > bodyBytesOfAddress))
+        return this.#refuse(reply, 429);
+      if (this.#calls.total >= callsOfAll || this.#bodyBytes.total + bytes > bodyBytesOfAll)
+        return this.#refuse(reply, 503);
       const holding = new Holding([this.#calls.take(who), this.#bodyBytes.take(who, bytes)]);
       this.#held.set(request, holding);
       reply.raw.once("close", () => {
@@ -65,8 +71,9 @@ export class FairShares {
   }
 
   /**
-   * Lets an address have so much done by this server behind at a time, until an answer begins; files come though the service
-   * hangs. A stream takes as long as its sender, so it waits for its pace alone. A call that is left while it waits is not made.
+   * Lets an address have so much done by this server behind at a time, until an answer begins;
+   * files come though the service hangs. A stream takes as long as its sender, so it waits for its
+   * pace alone. A call that is left while it waits is not made.
    */
   takeTurns(scope: FastifyInstance): void {
     const turns = new Turns(this.#limits.turnsOfAddress);
@@ -111,7 +118,10 @@ export class FairShares {
     });
   }
 
-  /** A call holds its place until what it asked of a server behind is done there, too, though its browser may have left. Gives the end of that. */
+  /**
+   * A call holds its place until what it asked of a server behind is done there, too, though its
+   * browser may have left. Gives the end of that.
+   */
   alsoBehind(request: object): () => void {
     return this.#held.get(request)?.alsoUntil() ?? (() => undefined);
   }

@@ -25,7 +25,10 @@ const settings = readEnvironment("gateway", {
   UPSTREAMS: json(Upstreams),
   /** Whose `X-Forwarded-…` headers are believed. */
   TRUSTED_PROXIES: TrustedProxies.prefault(""),
-  /** Other limits than the usual ones, by name (limits.ts), such as `{"callsOfAddress":2000}` for a large office. */
+  /**
+   * Other limits than the usual ones, by name (limits.ts), such as `{"callsOfAddress":2000}` for a
+   * large office.
+   */
   GATEWAY_LIMITS: json(ServeLimits).prefault("{}"),
 });
 

@@ -15,7 +15,11 @@ import { portOf } from "./serve.ts";
 
 const origin = "http://localhost:3000";
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const page: PortalPage = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] } };
+const page: PortalPage = {
+  vendor_id: "relicario",
+  portal_keys: [key],
+  team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] },
+};
 const release = "secrets-0.3.1-0123456789ab";
 const navigation = { accept: "text/html,*/*;q=0.8", "sec-fetch-mode": "navigate" };
 
@@ -34,7 +38,10 @@ describe("the gateway", () => {
       mkdirSync(join(file, ".."), { recursive: true });
       writeFileSync(file, text);
     };
-    put("host/index.html", '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script><link hreflang=en><link hreflang=es>');
+    put(
+      "host/index.html",
+      '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script><link hreflang=en><link hreflang=es>',
+    );
     put("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
     put("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
     put("host/static/main.0123abcd.js", "host();");
@@ -45,8 +52,22 @@ describe("the gateway", () => {
 
     const signing = await developmentKey(join(folder, "keys"), "portal");
     const recordOf = (remote: RemoteName): ReleaseRecord => ({
-      ...{ v: 1, release: release.replace("secrets", remote), version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
-      manifest: { name: remote, contract: "^2", title: { en: remote, es: remote }, routes: [], namespaces: remote === "secrets" ? ["beta-home"] : remote === "sharing" ? ["beta-share"] : [], capabilities: [], api_paths: [] },
+      ...{
+        v: 1,
+        release: release.replace("secrets", remote),
+        version: "0.3.1",
+        files: {},
+        federation: { id: "x", name: "x" },
+      },
+      manifest: {
+        name: remote,
+        contract: "^2",
+        title: { en: remote, es: remote },
+        routes: [],
+        namespaces: remote === "secrets" ? ["beta-home"] : remote === "sharing" ? ["beta-share"] : [],
+        capabilities: [],
+        api_paths: [],
+      },
     });
     await publishDeployment(
       join(folder, "deployments"),
@@ -58,7 +79,11 @@ describe("the gateway", () => {
         identity: { authority: "http://localhost:3001/realms/relicario", client_id: "c", scope: "openid" },
         api: { base_url: `${origin}/api`, credentials: false },
         drives: { google: { client_id: "g", api_origin: "https://drive.example" } },
-        releases: await Promise.all(["secrets", "sharing", "recovery", "settings"].map(recordOf).map(async (record) => ({ record, jws: await signCompact(record, signing) }))),
+        releases: await Promise.all(
+          ["secrets", "sharing", "recovery", "settings"]
+            .map(recordOf)
+            .map(async (record) => ({ record, jws: await signCompact(record, signing) })),
+        ),
       },
       signing,
     );
@@ -69,8 +94,15 @@ describe("the gateway", () => {
       done(null, body);
     });
     service.all("/*", async (request, reply) => {
-      seen.push({ url: request.url, headers: request.headers, body: typeof request.body === "string" ? request.body : "" });
-      return reply.code(request.url.startsWith("/busy") ? 503 : 201).header("x-request-id", "yes").send({ ok: true });
+      seen.push({
+        url: request.url,
+        headers: request.headers,
+        body: typeof request.body === "string" ? request.body : "",
+      });
+      return reply
+        .code(request.url.startsWith("/busy") ? 503 : 201)
+        .header("x-request-id", "yes")
+        .send({ ok: true });
     });
     await service.listen({ host: "127.0.0.1", port: 0 });
     remote = await buildRemoteServer({ folder: join(folder, "remote") });
@@ -85,7 +117,12 @@ describe("the gateway", () => {
       identityOrigin: "http://localhost:3001",
       apiBase: `${origin}/api`,
       service: `http://127.0.0.1:${String(portOf(service))}`,
-      remotes: new Map([["secrets", `http://127.0.0.1:${String(portOf(remote))}`], ["sharing", nobody], ["recovery", nobody], ["settings", nobody]]),
+      remotes: new Map([
+        ["secrets", `http://127.0.0.1:${String(portOf(remote))}`],
+        ["sharing", nobody],
+        ["recovery", nobody],
+        ["settings", nobody],
+      ]),
       note: (facts) => notes.push(facts),
     });
   });
@@ -99,14 +136,26 @@ describe("the gateway", () => {
   const get = (url: string, headers: Record<string, string> = {}) => gateway.inject({ method: "GET", url, headers });
 
   describe("the host's page", () => {
-    it.each(["/", "/home", "/edit-secret/0190", "/shared/AAAAAAAAAAAAAAAAAAAAAA", "/secrets?x=1"])("answers when somebody goes to %s", async (path) => {
-      const answer = await get(path, navigation);
-      expect(answer.statusCode).toBe(200);
-      expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
-      expect(answer.headers["cache-control"]).toBe("no-store");
-    });
+    it.each(["/", "/home", "/edit-secret/0190", "/shared/AAAAAAAAAAAAAAAAAAAAAA", "/secrets?x=1"])(
+      "answers when somebody goes to %s",
+      async (path) => {
+        const answer = await get(path, navigation);
+        expect(answer.statusCode).toBe(200);
+        expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
+        expect(answer.headers["cache-control"]).toBe("no-store");
+      },
+    );
 
-    it.each(["/missing.js", "/static/missing.js", "/api2.js", "/r/secrets.js", "/deployments/nobody", "/locales/en/nothing.json", "/index.html", "/host/../index.html.br"])("does not answer for %s", async (path) => {
+    it.each([
+      "/missing.js",
+      "/static/missing.js",
+      "/api2.js",
+      "/r/secrets.js",
+      "/deployments/nobody",
+      "/locales/en/nothing.json",
+      "/index.html",
+      "/host/../index.html.br",
+    ])("does not answer for %s", async (path) => {
       const answer = await get(path, navigation);
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toMatchObject({ status: 404, code: "not_found" });
@@ -118,7 +167,8 @@ describe("the gateway", () => {
     });
 
     it("answers a tool that takes anything, or says nothing of what it takes", async () => {
-      for (const headers of [{ accept: "*/*" }, { accept: "application/json" }, {}]) expect((await get("/home", headers)).headers["content-type"]).toBe("text/html; charset=utf-8");
+      for (const headers of [{ accept: "*/*" }, { accept: "application/json" }, {}])
+        expect((await get("/home", headers)).headers["content-type"]).toBe("text/html; charset=utf-8");
     });
 
     it("answers nothing but GET and HEAD", async () => {
@@ -144,8 +194,15 @@ describe("the gateway", () => {
       expect(JSON.parse(json)).toEqual(page);
     });
 
-    it.each([["ES-mx,en;q=0.9", "es"], ["en-GB,es", "en"], ["fr", "en"], ["", "en"]])("asks ahead for the host's texts of the browser's first language: %s", async (accepted, language) => {
-      expect((await get("/home", { ...navigation, "accept-language": accepted })).body).toMatch(new RegExp(`</script><link[^>]*><link hreflang=${language}>$`));
+    it.each([
+      ["ES-mx,en;q=0.9", "es"],
+      ["en-GB,es", "en"],
+      ["fr", "en"],
+      ["", "en"],
+    ])("asks ahead for the host's texts of the browser's first language: %s", async (accepted, language) => {
+      expect((await get("/home", { ...navigation, "accept-language": accepted })).body).toMatch(
+        new RegExp(`</script><link[^>]*><link hreflang=${language}>$`),
+      );
     });
 
     it("allows code from this origin only, and names what it may talk to", async () => {
@@ -158,7 +215,8 @@ describe("the gateway", () => {
         "style-src http://localhost:3000/static/ 'nonce-N'",
         "font-src 'self'",
         "img-src 'self' data: blob:",
-        "connect-src 'self' http://localhost:3001 http://localhost:3000 https://drive.example", // the drive of the deployment document, and no other
+        // the drive of the deployment document, and no other
+        "connect-src 'self' http://localhost:3001 http://localhost:3000 https://drive.example",
         "frame-src 'self' http://localhost:3001",
         "worker-src blob:",
         "manifest-src 'self'",
@@ -191,7 +249,10 @@ describe("the gateway", () => {
       expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
       expect(plain.body).toBe("host();");
       const small = await get("/static/main.0123abcd.js", { "accept-encoding": "br" });
-      expect(small.headers).toMatchObject({ "content-encoding": "br", vary: expect.stringMatching(/accept-encoding/i) });
+      expect(small.headers).toMatchObject({
+        "content-encoding": "br",
+        vary: expect.stringMatching(/accept-encoding/i),
+      });
       expect(small.body).toBe("compressed");
     });
 
@@ -203,10 +264,14 @@ describe("the gateway", () => {
     });
 
     it("lets only the pages where a sign-in ends answer to the page that opened its window", async () => {
-      expect((await get("/silent-renew.html?code=1&state=2", navigation)).headers).not.toHaveProperty("cross-origin-opener-policy");
+      expect((await get("/silent-renew.html?code=1&state=2", navigation)).headers).not.toHaveProperty(
+        "cross-origin-opener-policy",
+      );
       const { headers } = await get("/drive-answer.html?code=1&state=2", navigation);
       expect(headers).not.toHaveProperty("cross-origin-opener-policy");
-      expect(headers["content-security-policy"]).toBe("default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+      expect(headers["content-security-policy"]).toBe(
+        "default-src 'none'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      );
       expect((await get("/", navigation)).headers["cross-origin-opener-policy"]).toBe("same-origin-allow-popups");
     });
   });
@@ -217,7 +282,10 @@ describe("the gateway", () => {
       expect(answer.statusCode).toBe(200);
       expect(answer.headers).toMatchObject({ "cache-control": "no-cache", vary: "accept-encoding" });
       expect(answer.headers).not.toHaveProperty("content-encoding");
-      expect(answer.json()).toMatchObject({ payload: expect.any(String), signatures: [{ signature: expect.any(String) }] });
+      expect(answer.json()).toMatchObject({
+        payload: expect.any(String),
+        signatures: [{ signature: expect.any(String) }],
+      });
     });
 
     it.each<[string, string, (bytes: Buffer) => Buffer]>([
@@ -244,18 +312,26 @@ describe("the gateway", () => {
       }
     });
 
-    it.each(["/deployments/..%2f..%2fkeys%2fportal", "/deployments/relicario.sequence", "/deployments/Relicario"])("gives nothing else: %s", async (path) => {
-      expect((await get(path)).statusCode).toBe(404);
-    });
+    it.each(["/deployments/..%2f..%2fkeys%2fportal", "/deployments/relicario.sequence", "/deployments/Relicario"])(
+      "gives nothing else: %s",
+      async (path) => {
+        expect((await get(path)).statusCode).toBe(404);
+      },
+    );
   });
 
   describe("texts", () => {
     it("come from the promoted release of their owner, without a redirect, to be asked for each time", async () => {
       const answer = await get("/locales/es/beta-home.json?x=1");
       expect(answer.statusCode).toBe(200);
-      expect(answer.headers).toMatchObject({ "content-type": expect.stringContaining("application/json"), "cache-control": "no-cache" });
+      expect(answer.headers).toMatchObject({
+        "content-type": expect.stringContaining("application/json"),
+        "cache-control": "no-cache",
+      });
       expect(answer.json()).toEqual({ a: "Á" });
-      expect((await get("/locales/es/beta-home.json", { "if-none-match": String(answer.headers.etag) })).statusCode).toBe(304);
+      expect(
+        (await get("/locales/es/beta-home.json", { "if-none-match": String(answer.headers.etag) })).statusCode,
+      ).toBe(304);
     });
 
     it("answer 502 in our words when nobody is there", async () => {
@@ -265,7 +341,13 @@ describe("the gateway", () => {
       expect(answer.json()).toMatchObject({ code: "remote_unreachable" });
     });
 
-    it.each(["/locales/es/nothing.json", "/locales/en/beta-home.json", "/locales/ES/beta-home.json", "/locales/es/%62eta-home.json", "/locales/es/..%2f..%2findex.json"])("answer 404 for what is not there: %s", async (path) => {
+    it.each([
+      "/locales/es/nothing.json",
+      "/locales/en/beta-home.json",
+      "/locales/ES/beta-home.json",
+      "/locales/es/%62eta-home.json",
+      "/locales/es/..%2f..%2findex.json",
+    ])("answer 404 for what is not there: %s", async (path) => {
       const answer = await get(path);
       expect(answer.statusCode).toBe(404);
       expect(answer.headers["cache-control"]).toBe("no-store");
@@ -303,7 +385,11 @@ describe("the gateway", () => {
       expect(answer.headers["cache-control"]).toBe("no-store");
     });
 
-    it.each([`/r/secrets/${release}/../../host/index.html`, "/r/secrets/%2e%2e/host/index.html", "/r/secrets/..%2fhost%2findex.html"])("cannot be left: %s", async (path) => {
+    it.each([
+      `/r/secrets/${release}/../../host/index.html`,
+      "/r/secrets/%2e%2e/host/index.html",
+      "/r/secrets/..%2fhost%2findex.html",
+    ])("cannot be left: %s", async (path) => {
       const answer = await get(path);
       expect([400, 403, 404]).toContain(answer.statusCode);
       expect(answer.body).not.toContain("doctype");
@@ -313,8 +399,16 @@ describe("the gateway", () => {
       const answer = await get("/r/sharing/x/remoteEntry.js");
       expect(answer.statusCode).toBe(502);
       expect(answer.headers["content-type"]).toContain("application/problem+json");
-      expect(answer.json()).toEqual({ type: "about:blank", title: "Bad Gateway", status: 502, code: "remote_unreachable" });
-      expect(notes.at(-1)).toMatchObject({ upstream: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), failure: expect.any(String) });
+      expect(answer.json()).toEqual({
+        type: "about:blank",
+        title: "Bad Gateway",
+        status: 502,
+        code: "remote_unreachable",
+      });
+      expect(notes.at(-1)).toMatchObject({
+        upstream: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+        failure: expect.any(String),
+      });
       expect((await get(`/r/secrets/${release}/remoteEntry.js`)).statusCode).toBe(200);
       expect((await get("/home", navigation)).statusCode).toBe(200);
     });
@@ -325,13 +419,22 @@ describe("the gateway", () => {
       const answer = await gateway.inject({
         method: "POST",
         url: "/api/secrets/store?limit=3",
-        headers: { authorization: "Bearer t", "content-type": "application/json", "x-forwarded-for": "6.6.6.6", forwarded: "for=6.6.6.6" },
+        headers: {
+          authorization: "Bearer t",
+          "content-type": "application/json",
+          "x-forwarded-for": "6.6.6.6",
+          forwarded: "for=6.6.6.6",
+        },
         payload: '{"a": 1}',
       });
       expect(answer.statusCode).toBe(201);
       expect(answer.headers["x-request-id"]).toBe("yes");
       const got = seen.at(-1);
-      expect(got).toMatchObject({ url: "/secrets/store?limit=3", body: '{"a": 1}', headers: { authorization: "Bearer t", "content-type": "application/json" } });
+      expect(got).toMatchObject({
+        url: "/secrets/store?limit=3",
+        body: '{"a": 1}',
+        headers: { authorization: "Bearer t", "content-type": "application/json" },
+      });
       expect(got?.headers["x-forwarded-for"]).toBe("127.0.0.1");
       expect(got?.headers["forwarded"]).toBeUndefined();
     });

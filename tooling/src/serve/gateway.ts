@@ -1,6 +1,6 @@
 /**
- * The portal's one origin. In front of the host's files, the remotes, the deployment documents and the service; each
- * of those behind it may be down without taking the others along.
+ * The portal's one origin. In front of the host's files, the remotes, the deployment documents and
+ * the service; each of those behind it may be down without taking the others along.
  */
 import { randomBytes } from "node:crypto";
 import { join, resolve, sep } from "node:path";
@@ -18,7 +18,16 @@ import { readBodies } from "./bodies.ts";
 import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
 import { openDeployments } from "./deployments.ts";
 import { FairShares } from "./fair-shares.ts";
-import { bareHeaders, commonHeaders, pageHeaders, policyOfDriveAnswer, policyOfFiles, policyOfHost, policyOfRenewal, reportingHeaders } from "./headers.ts";
+import {
+  bareHeaders,
+  commonHeaders,
+  pageHeaders,
+  policyOfDriveAnswer,
+  policyOfFiles,
+  policyOfHost,
+  policyOfRenewal,
+  reportingHeaders,
+} from "./headers.ts";
 import { defaultLimits, servicePatienceMs, timesOf, type ServeLimits } from "./limits.ts";
 import { pageOfFile } from "./page.ts";
 import { openPool } from "./pool.ts";
@@ -39,7 +48,10 @@ export interface GatewaySettings {
   readonly service: string;
   /** Base address of each remote's static server. */
   readonly remotes: ReadonlyMap<RemoteName, string>;
-  /** Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's without it. */
+  /**
+   * Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's
+   * without it.
+   */
   readonly trustedProxies?: IsTrusted;
   /** What one address may hold, and for how long. */
   readonly limits?: ServeLimits;
@@ -87,7 +99,8 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const document = deployments.document(params.vendor);
     if (document === null) return sendProblem(reply, 404, "not_found", "Not found");
     void reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag: document.tag });
-    if (headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === document.tag) === true) return reply.code(304).send();
+    if (headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === document.tag) === true)
+      return reply.code(304).send();
     const coding = negotiate(headers["accept-encoding"] ?? "", ["br", "gzip"]);
     if (coding !== null) void reply.header("content-encoding", coding);
     return reply.type("application/jose+json").send(document[coding ?? "plain"]);
@@ -95,7 +108,14 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
 
   const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
     app.register(async (scope) => {
-      guardAnswers(scope, { rules, own: ofEverything, code, refused: (failure) => { note({ upstream, failure }); } });
+      guardAnswers(scope, {
+        rules,
+        own: ofEverything,
+        code,
+        refused: (failure) => {
+          note({ upstream, failure });
+        },
+      });
       readBodies(scope);
       shares.takeTurns(scope);
       shares.keepPace(scope);
@@ -103,7 +123,12 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     });
   const proxyTo = proxiesOf(app, shares, { connections: limits.callsOfAll, note });
   await behind(answersOfService, settings.service, "service_unavailable", {
-    ...proxyTo({ upstream: settings.service, session: true, code: "service_unavailable", patienceMs: servicePatienceMs }),
+    ...proxyTo({
+      upstream: settings.service,
+      session: true,
+      code: "service_unavailable",
+      patienceMs: servicePatienceMs,
+    }),
     prefix: "/api",
   });
   for (const [remote, upstream] of settings.remotes) {
@@ -115,10 +140,13 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   }
 
   // Texts of the host itself; those of remotes went to their release before.
-  app.get<{ Params: { language: string; file: string } }>("/locales/:language/:file", async ({ params: { language, file } }, reply) => {
-    if (!textsPath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
-    return reply.sendFile(`locales/${language}/${file}`, { cacheControl: false });
-  });
+  app.get<{ Params: { language: string; file: string } }>(
+    "/locales/:language/:file",
+    async ({ params: { language, file } }, reply) => {
+      if (!textsPath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
+      return reply.sendFile(`locales/${language}/${file}`, { cacheControl: false });
+    },
+  );
 
   await app.register(fastifyStatic, {
     root: hostFolder,
@@ -128,7 +156,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     cacheControl: false,
     globIgnore: ["**/*.br", "**/*.gz", "index.html"],
     setHeaders: (reply, path) => {
-      void reply.header("cache-control", path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache");
+      void reply.header(
+        "cache-control",
+        path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache",
+      );
       void reply.headers(headersOfFile(path));
     },
     // The host's page goes out with a nonce, never as the file that it is made from.
@@ -138,20 +169,25 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   const answerOtherwise = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
     // Sign-in, renewal and the deployment document all know the portal by one name.
-    if (publicHost === "localhost" && loopback.has(request.hostname)) return reply.redirect(`${origin}${request.url}`, 307);
+    if (publicHost === "localhost" && loopback.has(request.hostname))
+      return reply.redirect(`${origin}${request.url}`, 307);
     return sendPage(request, reply);
   };
   app.get("/", answerOtherwise);
   app.setNotFoundHandler(answerOtherwise);
   app.setErrorHandler((error, _request, reply) => {
-    const status = error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+    const status =
+      error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
     if (status >= 500) note({ failure: error instanceof Error ? error.name : "unknown" });
     const { code, title } = errorOfStatus(status >= 500 ? 500 : status);
     return sendProblem(reply, status >= 500 ? 500 : status, code, title);
   });
   return app;
 
-  /** Where the promoted release keeps these texts. The portal itself reads the pinned file there, with integrity; this is the plain way in. */
+  /**
+   * Where the promoted release keeps these texts. The portal itself reads the pinned file there,
+   * with integrity; this is the plain way in.
+   */
   function textsOfRelease(url: string): string | null {
     const [path, language = "", namespace = ""] = textsPath.exec(url) ?? [];
     if (path === undefined) return null;
@@ -159,7 +195,8 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
       return owner === null ? null : `/r/${owner.remote}/${owner.release}/locales/${language}/${namespace}.json`;
     } catch (error) {
-      // Nobody answers for what is thrown before a route is found. Without a document that can be read, there are the host's texts alone.
+      // Nobody answers for what is thrown before a route is found. Without a document that can be
+      // read, there are the host's texts alone.
       note({ failure: error instanceof Error ? error.name : "unknown" });
       return null;
     }
@@ -199,7 +236,10 @@ function languageOf(accepted = ""): Language {
   return languages.find((language) => language === first) ?? "en";
 }
 
-/** True when a person opens a place of the portal; false for a script, picture or call that is not there. */
+/**
+ * True when a person opens a place of the portal; false for a script, picture or call that is not
+ * there.
+ */
 function isNavigation(request: FastifyRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   const path = request.url.split("?", 1)[0] ?? "/";
@@ -208,34 +248,73 @@ function isNavigation(request: FastifyRequest): boolean {
   return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
 
-/** Makes settings that pass everything on, the session to the service alone, and answer quickly and in our words when nobody is there. */
-function proxiesOf(app: FastifyInstance, shares: FairShares, { connections, note }: { connections: number; note: NonNullable<GatewaySettings["note"]> }) {
-  return ({ upstream, session, code, patienceMs }: { upstream: string; session: boolean; code: ErrorCode; patienceMs: number }): FastifyHttpProxyOptions => {
+/**
+ * Makes settings that pass everything on, the session to the service alone, and answer quickly and
+ * in our words when nobody is there.
+ */
+function proxiesOf(
+  app: FastifyInstance,
+  shares: FairShares,
+  { connections, note }: { connections: number; note: NonNullable<GatewaySettings["note"]> },
+) {
+  return ({
+    upstream,
+    session,
+    code,
+    patienceMs,
+  }: {
+    upstream: string;
+    session: boolean;
+    code: ErrorCode;
+    patienceMs: number;
+  }): FastifyHttpProxyOptions => {
     const pool = openPool({ connections, patienceMs });
     app.addHook("onClose", () => pool.destroy());
-    /** Ends of calls under way there, by the headers that were sent: the proxy tells of each attempt with them. */
+    /**
+     * Ends of calls under way there, by the headers that were sent: the proxy tells of each attempt
+     * with them.
+     */
     const underWay = new WeakMap<object, () => void>();
     return {
       upstream,
       undici: pool,
-      handler: (request, reply, to, options) => reply.from(to, Buffer.isBuffer(request.body) ? { ...options, body: request.body, contentType: request.headers["content-type"] ?? "application/octet-stream" } : options),
+      handler: (request, reply, to, options) =>
+        reply.from(
+          to,
+          Buffer.isBuffer(request.body)
+            ? {
+                ...options,
+                body: request.body,
+                contentType: request.headers["content-type"] ?? "application/octet-stream",
+              }
+            : options,
+        ),
       replyOptions: {
         retryDelay: ({ err, req, attempt }) => {
           underWay.get(req.headers)?.();
           underWay.delete(req.headers);
-          // The one failure worth trying again is a kept connection that the other side had just closed.
+          // The one failure worth trying again is a kept connection that the other side had just
+          // closed.
           return attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null;
         },
         rewriteRequestHeaders: (request, headers) => {
           // What the browser claims of its own address counts for nothing.
-          // Cookies of other servers of this host, the identity provider's among them, are nobody's business there.
+          // Cookies of other servers of this host, the identity provider's among them, are nobody's
+          // business there.
           const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
-          const sent = { ...kept, ...(session && authorization !== undefined ? { authorization } : {}), "x-forwarded-for": plainAddress(request.ip), "x-forwarded-proto": request.protocol, "x-forwarded-host": request.host };
+          const sent = {
+            ...kept,
+            ...(session && authorization !== undefined ? { authorization } : {}),
+            "x-forwarded-for": plainAddress(request.ip),
+            "x-forwarded-proto": request.protocol,
+            "x-forwarded-host": request.host,
+          };
           underWay.set(sent, shares.alsoBehind(request));
           return sent;
         },
         onResponse: (_request, reply, { stream }) => {
-          // Of the connection behind, or because the body is still under way: it is read to its end, and this connection goes on.
+          // Of the connection behind, or because the body is still under way: it is read to its
+          // end, and this connection goes on.
           void reply.removeHeader("connection").send(stream);
         },
         onError: (reply, { error }) => {

@@ -9,7 +9,15 @@ const onedrive = {
   content_origins: ["https://*.content.example"],
 };
 const connects = (drives: Parameters<typeof policyOfDriveAnswer>[0]) =>
-  /connect-src ([^;]*)/.exec(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives }))?.[1];
+  /connect-src ([^;]*)/.exec(
+    policyOfHost({
+      nonce: "n",
+      origin: "https://p.example",
+      identityOrigin: "https://id.example",
+      apiBase: "https://p.example/api",
+      drives,
+    }),
+  )?.[1];
 
 describe("the policies about cloud drives", () => {
   it.each([
@@ -21,18 +29,36 @@ describe("the policies about cloud drives", () => {
   });
 
   it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
-    expect(policyOfDriveAnswer({ onedrive })).toContain("form-action https://picker.example https://*.content.example;");
+    expect(policyOfDriveAnswer({ onedrive })).toContain(
+      "form-action https://picker.example https://*.content.example;",
+    );
     expect(policyOfDriveAnswer({ google })).toContain("form-action 'none';");
-    expect(policyOfHost({ nonce: "n", origin: "https://p.example", identityOrigin: "https://id.example", apiBase: "https://p.example/api", drives: { onedrive } })).toContain("form-action 'self' https://id.example;");
+    expect(
+      policyOfHost({
+        nonce: "n",
+        origin: "https://p.example",
+        identityOrigin: "https://id.example",
+        apiBase: "https://p.example/api",
+        drives: { onedrive },
+      }),
+    ).toContain("form-action 'self' https://id.example;");
   });
 });
 
 describe("reports of violations", () => {
-  const directives = (apiBase: string) => policyOfHost({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase }).split("; ").filter((directive) => directive.startsWith("report-"));
+  const directives = (apiBase: string) =>
+    policyOfHost({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase })
+      .split("; ")
+      .filter((directive) => directive.startsWith("report-"));
 
   it("go to the service by the Reporting API where browsers have it, and by report-uri elsewhere", () => {
-    expect(directives("https://p.example/api")).toEqual(["report-to csp", "report-uri https://p.example/api/reports/csp"]);
-    expect(reportingHeaders("https://p.example/api")).toEqual({ "reporting-endpoints": 'csp="https://p.example/api/reports/csp"' });
+    expect(directives("https://p.example/api")).toEqual([
+      "report-to csp",
+      "report-uri https://p.example/api/reports/csp",
+    ]);
+    expect(reportingHeaders("https://p.example/api")).toEqual({
+      "reporting-endpoints": 'csp="https://p.example/api/reports/csp"',
+    });
     expect(directives("http://localhost:3000/api")).toEqual(["report-uri http://localhost:3000/api/reports/csp"]);
     expect(reportingHeaders("http://localhost:3000/api")).toEqual({});
   });

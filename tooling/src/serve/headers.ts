@@ -16,31 +16,70 @@ const permissions = {
   "clipboard-write": "(self)",
   "publickey-credentials-create": "(self)",
   "publickey-credentials-get": "(self)",
-  ...Object.fromEntries(["accelerometer", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone", "midi", "payment", "serial", "usb", "hid"].map((name) => [name, "()"])),
+  ...Object.fromEntries(
+    [
+      "accelerometer",
+      "display-capture",
+      "geolocation",
+      "gyroscope",
+      "magnetometer",
+      "microphone",
+      "midi",
+      "payment",
+      "serial",
+      "usb",
+      "hid",
+    ].map((name) => [name, "()"]),
+  ),
 };
 
 /** Headers of pages only. */
 export function pageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
     ...bareHeaders(policy),
-    // A script without a hash is not even fetched. https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
+    // A script without a hash is not even fetched.
+    // https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
     "integrity-policy": "blocked-destinations=(script)",
     // A sign-in may open in a window of its own and must be able to answer.
     "cross-origin-opener-policy": "same-origin-allow-popups",
   };
 }
 
-/** Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page that opened its window. */
+/**
+ * Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page
+ * that opened its window.
+ */
 export function bareHeaders(policy: string): Readonly<Record<string, string>> {
-  return { "content-security-policy": policy, "permissions-policy": Object.entries(permissions).map(([name, who]) => `${name}=${who}`).join(", ") };
+  return {
+    "content-security-policy": policy,
+    "permissions-policy": Object.entries(permissions)
+      .map(([name, who]) => `${name}=${who}`)
+      .join(", "),
+  };
 }
 
-/** What the host's page may do. Where code comes from is never configuration: the folders of code of this origin, and blobs for workers. */
-export function policyOfHost({ nonce, origin, identityOrigin, apiBase, drives = {} }: { nonce: string; origin: string; identityOrigin: string; apiBase: string; drives?: Drives }): string {
+/**
+ * What the host's page may do. Where code comes from is never configuration: the folders of code of
+ * this origin, and blobs for workers.
+ */
+export function policyOfHost({
+  nonce,
+  origin,
+  identityOrigin,
+  apiBase,
+  drives = {},
+}: {
+  nonce: string;
+  origin: string;
+  identityOrigin: string;
+  apiBase: string;
+  drives?: Drives;
+}): string {
   return policy({
     "default-src": "'none'",
     "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
-    "style-src": `${origin}/static/ 'nonce-${nonce}'`, // one of a remote has the nonce, and its signed hash, from the way in which it is loaded
+    // one of a remote has the nonce, and its signed hash, from the way in which it is loaded
+    "style-src": `${origin}/static/ 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
     "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...callsOf(drives)])].join(" "),
@@ -50,7 +89,8 @@ export function policyOfHost({ nonce, origin, identityOrigin, apiBase, drives = 
     "base-uri": "'none'",
     "form-action": `'self' ${identityOrigin}`,
     "frame-ancestors": "'none'",
-    // One policy, which the host makes before anything else runs: scripts and workers have addresses that it allows.
+    // One policy, which the host makes before anything else runs: scripts and workers have
+    // addresses that it allows.
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
     ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
@@ -66,7 +106,10 @@ export function reportingHeaders(apiBase: string): Readonly<Record<string, strin
   return { "reporting-endpoints": `${reportGroup}="${violationsAddress(apiBase)}"` };
 }
 
-/** Chromium takes endpoints by https alone, from localhost too, and with `report-to` it passes over `report-uri`. */
+/**
+ * Chromium takes endpoints by https alone, from localhost too, and with `report-to` it passes over
+ * `report-uri`.
+ */
 function hasReportingApi(apiBase: string): boolean {
   return apiBase.startsWith("https:");
 }
@@ -75,7 +118,10 @@ function violationsAddress(apiBase: string): string {
   return `${apiBase}/reports/csp`;
 }
 
-/** The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window beside it. */
+/**
+ * The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window
+ * beside it.
+ */
 export const policyOfRenewal = policy({
   "default-src": "'none'",
   "script-src": "'self'",
@@ -84,13 +130,17 @@ export const policyOfRenewal = policy({
   "frame-ancestors": "'self'",
 });
 
-/** The bare page where the answer of a cloud drive ends, in a window of its own. From it a person goes on to OneDrive's picker, which takes its token by a form. */
+/**
+ * The bare page where the answer of a cloud drive ends, in a window of its own. From it a person
+ * goes on to OneDrive's picker, which takes its token by a form.
+ */
 export function policyOfDriveAnswer({ onedrive }: Drives): string {
   return policy({
     "default-src": "'none'",
     "script-src": "'self'",
     "base-uri": "'none'",
-    "form-action": onedrive === undefined ? "'none'" : [originOf(onedrive.picker_url), ...onedrive.content_origins].join(" "),
+    "form-action":
+      onedrive === undefined ? "'none'" : [originOf(onedrive.picker_url), ...onedrive.content_origins].join(" "),
     "frame-ancestors": "'none'",
   });
 }
@@ -99,7 +149,9 @@ export function policyOfDriveAnswer({ onedrive }: Drives): string {
 function callsOf({ google, onedrive }: Drives): readonly string[] {
   return [
     ...(google === undefined ? [] : [google.api_origin]),
-    ...(onedrive === undefined ? [] : [originOf(onedrive.authority), originOf(onedrive.graph_url), ...onedrive.content_origins]),
+    ...(onedrive === undefined
+      ? []
+      : [originOf(onedrive.authority), originOf(onedrive.graph_url), ...onedrive.content_origins]),
   ];
 }
 
@@ -108,11 +160,21 @@ function originOf(address: string): string {
 }
 
 /** Any other document that somebody opens from here: it may do nothing. */
-export const policyOfFiles = policy({ "default-src": "'none'", "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" });
+export const policyOfFiles = policy({
+  "default-src": "'none'",
+  "base-uri": "'none'",
+  "form-action": "'none'",
+  "frame-ancestors": "'none'",
+});
 
-/** What comes from behind the gateway is data and code of the page, never a document: as one it has no origin and may do nothing. */
+/**
+ * What comes from behind the gateway is data and code of the page, never a document: as one it has
+ * no origin and may do nothing.
+ */
 export const policyOfAnswers = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
 function policy(directives: Readonly<Record<string, string>>): string {
-  return Object.entries(directives).map(([name, value]) => `${name} ${value}`).join("; ");
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${value}`)
+    .join("; ");
 }

@@ -1,7 +1,17 @@
-/** What one person can do to the others through the gateway. Real sockets; `X-Forwarded-For` of a trusted hop makes different people of one machine. */
+/**
+ * What one person can do to the others through the gateway. Real sockets; `X-Forwarded-For` of a
+ * trusted hop makes different people of one machine.
+ */
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +53,10 @@ describe("neighbours at the gateway", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "neighbours-"));
     mkdirSync(join(folder, "releases/r"), { recursive: true });
-    writeFileSync(join(folder, "index.html"), '<!doctype html><script type="application/json" id="portal-page"></script>');
+    writeFileSync(
+      join(folder, "index.html"),
+      '<!doctype html><script type="application/json" id="portal-page"></script>',
+    );
     writeFileSync(join(folder, "releases/r/large.json"), large);
     service = createServer((call, answer) => {
       asked.push(call);
@@ -54,7 +67,12 @@ describe("neighbours at the gateway", () => {
       if (call.url === "/never") return;
       if (call.url === "/large" || call.url === "/endless" || call.url?.startsWith("/v2")) {
         const endless = call.url === "/endless";
-        downloads.push(answer.writeHead(200, { "content-type": "application/octet-stream", ...(!endless && { "content-length": large.length }) }));
+        downloads.push(
+          answer.writeHead(200, {
+            "content-type": "application/octet-stream",
+            ...(!endless && { "content-length": large.length }),
+          }),
+        );
         if (endless) answer.write("a");
         else answer.end(large);
         return;
@@ -80,7 +98,14 @@ describe("neighbours at the gateway", () => {
 
   async function listen(limits: Partial<ServeLimits> = {}, trusted = "loopback"): Promise<number> {
     const gateway = await buildGateway({
-      ...{ origin, hostFolder: folder, deploymentsFolder: folder, page, identityOrigin: origin, apiBase: `${origin}/api` },
+      ...{
+        origin,
+        hostFolder: folder,
+        deploymentsFolder: folder,
+        page,
+        identityOrigin: origin,
+        apiBase: `${origin}/api`,
+      },
       service: `http://127.0.0.1:${String(addressOf(service))}`,
       remotes: new Map([["secrets", `http://127.0.0.1:${String(addressOf(service))}`]]),
       trustedProxies: TrustedProxies.parse(trusted),
@@ -97,7 +122,8 @@ describe("neighbours at the gateway", () => {
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     sockets.push(socket);
     await once(socket, "connect");
-    for (const bytes of [head.trim().replaceAll(/\n\s*/g, "\r\n") + "\r\n\r\n", ...bodies]) await new Promise((resolve) => socket.write(bytes, resolve));
+    for (const bytes of [head.trim().replaceAll(/\n\s*/g, "\r\n") + "\r\n\r\n", ...bodies])
+      await new Promise((resolve) => socket.write(bytes, resolve));
     return socket;
   }
   const post = (path: string, type: string, length: number, from: string = attacker): string => `POST ${path} HTTP/1.1
@@ -117,7 +143,11 @@ describe("neighbours at the gateway", () => {
   const form = "multipart/form-data; boundary=b";
 
   describe("a part that the service refuses before it has read it", () => {
-    it.each([[form, 300_000], [form, 60_000], ["application/json", 300_000]])("leaves no connection on which somebody else waits: %s, %d bytes", async (type, bytes) => {
+    it.each([
+      [form, 300_000],
+      [form, 60_000],
+      ["application/json", 300_000],
+    ])("leaves no connection on which somebody else waits: %s, %d bytes", async (type, bytes) => {
       const port = await listen();
       refuse = (call, answer) => {
         // One that never reads the rest. It answers when the gateway has sent everything.
@@ -126,7 +156,11 @@ describe("neighbours at the gateway", () => {
           setTimeout(() => answer.writeHead(422, { "content-type": "application/problem+json" }).end("{}"), 20);
         });
       };
-      const refused = await Promise.all(Array.from({ length: 20 }, () => call(port, "/api/refuse", { from: attacker, type, body: Buffer.alloc(bytes) })));
+      const refused = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          call(port, "/api/refuse", { from: attacker, type, body: Buffer.alloc(bytes) }),
+        ),
+      );
       expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([422]));
       const answers = await Promise.all(Array.from({ length: 40 }, () => call(port, "/api/ok", { from: person })));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -134,7 +168,8 @@ describe("neighbours at the gateway", () => {
 
     it("is answered though its body is still under way, and its connection goes on", async () => {
       const port = await listen();
-      refuse = (_call, answer) => void answer.writeHead(413, { "content-type": "application/problem+json" }).end('{"code":"payload_too_large"}');
+      refuse = (_call, answer) =>
+        void answer.writeHead(413, { "content-type": "application/problem+json" }).end('{"code":"payload_too_large"}');
       const socket = await send(port, post("/api/refuse", form, 8 * mebibyte), Buffer.alloc(8 * mebibyte));
       const said = await untilSaid(socket, "payload_too_large");
       expect(said).toMatch(/^HTTP\/1\.1 413 /);
@@ -173,9 +208,16 @@ describe("neighbours at the gateway", () => {
     it("hold so many bytes of one address and no more", async () => {
       const port = await listen({ bodyBytesOfAddress: mebibyte });
       const first = await send(port, post("/api/slow", "application/json", 600_000), "{");
-      const refused = await refusal(port, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
+      const refused = await refusal(port, {
+        from: attacker,
+        type: "application/json",
+        body: Buffer.alloc(600_000, " "),
+      });
       expect(refused.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
-      expect((await call(port, "/api/ok", { from: person, type: "application/json", body: Buffer.alloc(600_000, " ") })).status).toBe(200);
+      expect(
+        (await call(port, "/api/ok", { from: person, type: "application/json", body: Buffer.alloc(600_000, " ") }))
+          .status,
+      ).toBe(200);
       first.destroy();
       await untilAnswered(port, 200, { from: attacker, type: "application/json", body: Buffer.alloc(600_000, " ") });
     });
@@ -191,7 +233,11 @@ describe("neighbours at the gateway", () => {
 
     it("are refused when more is announced than the service takes", async () => {
       const port = await listen();
-      for (const [type, length] of [["application/json", 5 * mebibyte], [form, 70 * mebibyte], [form.toUpperCase(), 70 * mebibyte]] as const) {
+      for (const [type, length] of [
+        ["application/json", 5 * mebibyte],
+        [form, 70 * mebibyte],
+        [form.toUpperCase(), 70 * mebibyte],
+      ] as const) {
         const said = await untilSaid(await send(port, post("/api/slow", type, length), "{"), "}");
         expect(said).toMatch(/^HTTP\/1\.1 413 /);
         expect(said).toContain('"code":"payload_too_large"');
@@ -201,7 +247,8 @@ describe("neighbours at the gateway", () => {
   });
 
   describe("many who stop reading", () => {
-    const get = (path: string, from: string): string => `GET ${path} HTTP/1.1\nHost: localhost:3000\nX-Forwarded-For: ${from}`;
+    const get = (path: string, from: string): string =>
+      `GET ${path} HTTP/1.1\nHost: localhost:3000\nX-Forwarded-For: ${from}`;
 
     it("leave connections for the others", async () => {
       const port = await listen();
@@ -244,7 +291,8 @@ describe("neighbours at the gateway", () => {
 
     it("is a whole /64 of IPv6, and the same whether IPv4 is mapped or not", async () => {
       const port = await listen({ callsOfAddress: 2 });
-      for (const from of ["2001:db8::1", "2001:db8::2", "::ffff:203.0.113.1", attacker]) await send(port, post("/api/slow", "application/json", 100, from), "{");
+      for (const from of ["2001:db8::1", "2001:db8::2", "::ffff:203.0.113.1", attacker])
+        await send(port, post("/api/slow", "application/json", 100, from), "{");
       await refusal(port, { from: "2001:db8::ffff:0:0:3" });
       await refusal(port, { from: attacker });
       expect((await call(port, "/api/ok", { from: "2001:db8:0:1::1" })).status).toBe(200);
@@ -296,23 +344,31 @@ describe("neighbours at the gateway", () => {
       expect((await call(port, "/r/secrets/1/main.js", { from: attacker })).status).toBe(200);
     });
 
-    it.each([["announced", false], ["in pieces", true]])("has half of its turns left beside a large body that is %s, and answers passed on beside it", async (_name, chunked) => {
-      const port = await listen({ turnsOfAddress: 2 });
-      const body = Buffer.alloc(chunked ? 100 : 2_000_000, " ");
-      await send(port, post("/api/endless", "application/json", 2), "{}");
-      await until(() => downloads.length === 1); // its answer has begun
-      const head = post("/api/never", "application/json", body.length);
-      await (chunked ? send(port, head.replace(/Content-Length.*/, "Transfer-Encoding: chunked"), "64\r\n", body, "\r\n0\r\n\r\n") : send(port, head, body));
-      await until(() => asked.length === 2);
-      expect((await call(port, "/api/ok", { from: attacker })).status).toBe(200);
-      await send(port, post("/api/never", "application/json", 2), "{}");
-      await until(() => asked.length === 4);
-      const second = call(port, "/api/ok", { from: attacker });
-      expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
-      expect(asked).toHaveLength(5);
-      asked[1]?.destroy();
-      expect((await second).status).toBe(200);
-    });
+    it.each([
+      ["announced", false],
+      ["in pieces", true],
+    ])(
+      "has half of its turns left beside a large body that is %s, and answers passed on beside it",
+      async (_name, chunked) => {
+        const port = await listen({ turnsOfAddress: 2 });
+        const body = Buffer.alloc(chunked ? 100 : 2_000_000, " ");
+        await send(port, post("/api/endless", "application/json", 2), "{}");
+        await until(() => downloads.length === 1); // its answer has begun
+        const head = post("/api/never", "application/json", body.length);
+        await (chunked
+          ? send(port, head.replace(/Content-Length.*/, "Transfer-Encoding: chunked"), "64\r\n", body, "\r\n0\r\n\r\n")
+          : send(port, head, body));
+        await until(() => asked.length === 2);
+        expect((await call(port, "/api/ok", { from: attacker })).status).toBe(200);
+        await send(port, post("/api/never", "application/json", 2), "{}");
+        await until(() => asked.length === 4);
+        const second = call(port, "/api/ok", { from: attacker });
+        expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
+        expect(asked).toHaveLength(5);
+        asked[1]?.destroy();
+        expect((await second).status).toBe(200);
+      },
+    );
 
     describe("downloads, while somebody else is there", () => {
       beforeEach(() => {
@@ -325,7 +381,11 @@ describe("neighbours at the gateway", () => {
       const sixReaders = async (bytesPerSecondOfAddress: number): Promise<number> => {
         const port = await listen({ bytesPerSecondOfAddress });
         expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
-        await Promise.all(Array.from({ length: 6 }, () => send(port, post("/api/v2/secrets/get%2Dsecret", "application/json", 2), "{}")));
+        await Promise.all(
+          Array.from({ length: 6 }, () =>
+            send(port, post("/api/v2/secrets/get%2Dsecret", "application/json", 2), "{}"),
+          ),
+        );
         return port;
       };
 
@@ -344,23 +404,27 @@ describe("neighbours at the gateway", () => {
 
     it("has so many connections and no more", async () => {
       const port = await listen({ connectionsOfAddress: 2 }, "");
-      const silent = await Promise.all([1, 2].map(async () => {
-        const socket = connect(port, "127.0.0.1");
-        sockets.push(socket);
-        await once(socket, "connect");
-        return socket;
-      }));
+      const silent = await Promise.all(
+        [1, 2].map(async () => {
+          const socket = connect(port, "127.0.0.1");
+          sockets.push(socket);
+          await once(socket, "connect");
+          return socket;
+        }),
+      );
       const refused = await refusal(port, {});
       expect(refused.headers.connection).toBe("close");
       const further = await Promise.all([1, 2, 3].map(async () => (await send(port, "GET")).resume()));
-      await until(() => further.some(({ destroyed, readableEnded }) => destroyed || readableEnded)); // beyond twice as many, nobody is told anything
+      // beyond twice as many, nobody is told anything
+      await until(() => further.some(({ destroyed, readableEnded }) => destroyed || readableEnded));
       for (const socket of [...silent, ...further]) socket.destroy();
       await untilAnswered(port, 200, {});
     });
 
     it("does not fill the gateway alone, and all together are told", async () => {
       const port = await listen({ callsOfAll: 2 });
-      for (const from of ["192.0.2.1", "192.0.2.2"]) await send(port, post("/api/slow", "application/json", 100, from), "{");
+      for (const from of ["192.0.2.1", "192.0.2.2"])
+        await send(port, post("/api/slow", "application/json", 100, from), "{");
       await until(async () => (await call(port, "/api/ok", { from: person })).status === 503);
       const { headers, body } = await call(port, "/api/ok", { from: person });
       expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
@@ -371,7 +435,10 @@ describe("neighbours at the gateway", () => {
   describe("headers that do not arrive", () => {
     it("end after their time, at the gateway and at a static server", async () => {
       const gateway = await listen({ headersMs: 200 });
-      const remote = await buildRemoteServer({ folder: join(folder, "releases"), limits: { ...defaultLimits, headersMs: 200 } });
+      const remote = await buildRemoteServer({
+        folder: join(folder, "releases"),
+        limits: { ...defaultLimits, headersMs: 200 },
+      });
       gateways.push(remote);
       await remote.listen({ host: "127.0.0.1", port: 0 });
       for (const port of [gateway, portOf(remote)]) {
@@ -384,12 +451,16 @@ describe("neighbours at the gateway", () => {
 
   describe("a static server", () => {
     it("lets go of who stops reading, and of a body that does not arrive", async () => {
-      const remote = await buildRemoteServer({ folder: join(folder, "releases"), limits: { ...defaultLimits, idleMs: 300 } });
+      const remote = await buildRemoteServer({
+        folder: join(folder, "releases"),
+        limits: { ...defaultLimits, idleMs: 300 },
+      });
       gateways.push(remote);
       await remote.listen({ host: "127.0.0.1", port: 0 });
       const reader = (await send(portOf(remote), "GET /r/large.json HTTP/1.1\nHost: r")).pause();
       const sender = await send(portOf(remote), post("/r/large.json", "application/json", 100), "{");
-      const connections = () => new Promise<number>((resolve) => remote.server.getConnections((_error, count) => resolve(count)));
+      const connections = () =>
+        new Promise<number>((resolve) => remote.server.getConnections((_error, count) => resolve(count)));
       await until(async () => (await connections()) === 0);
       expect([reader, sender].map(({ destroyed }) => destroyed)[0]).toBe(false);
     });
@@ -400,10 +471,16 @@ describe("neighbours at the gateway", () => {
     await until(async () => (last = await call(port, "/api/ok", options)).status === 429);
     if (last === undefined) throw new Error("nothing was asked");
     expect(last.headers["content-type"]).toContain("application/problem+json");
-    expect(JSON.parse(last.body)).toEqual({ type: "about:blank", title: "Too Many Requests", status: 429, code: "too_many_requests" });
+    expect(JSON.parse(last.body)).toEqual({
+      type: "about:blank",
+      title: "Too Many Requests",
+      status: 429,
+      code: "too_many_requests",
+    });
     return last;
   }
-  const untilAnswered = (port: number, status: number, options: CallOptions) => until(async () => (await call(port, "/api/ok", options)).status === status);
+  const untilAnswered = (port: number, status: number, options: CallOptions) =>
+    until(async () => (await call(port, "/api/ok", options)).status === status);
 });
 
 interface CallOptions {
@@ -414,7 +491,18 @@ interface CallOptions {
 
 /** One call on a connection of its own. */
 async function call(port: number, path: string, { from, type, body }: CallOptions): Promise<Answer> {
-  const sent = request({ host: "127.0.0.1", port, path, agent: false, method: body === undefined ? "GET" : "POST", headers: { ...(from !== undefined && { "x-forwarded-for": from }), ...(type !== undefined && { "content-type": type }), ...(body !== undefined && { "content-length": Buffer.byteLength(body) }) } });
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    path,
+    agent: false,
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      ...(from !== undefined && { "x-forwarded-for": from }),
+      ...(type !== undefined && { "content-type": type }),
+      ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+    },
+  });
   sent.end(body);
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) };

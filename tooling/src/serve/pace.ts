@@ -8,8 +8,9 @@ const aheadMs = 100;
 const mostOwing = 1_000;
 
 /**
- * How fast bytes of one address go on while others are there: each byte is some work here and at each server behind, and
- * whoever moves as many as will go has all of it. Alone, an address moves what it can.
+ * How fast bytes of one address go on while others are there: each byte is some work here and at
+ * each server behind, and whoever moves as many as will go has all of it. Alone, an address moves
+ * what it can.
  */
 export class Pace {
   readonly #bytesPerMs: number;
@@ -27,7 +28,10 @@ export class Pace {
     this.#calls = [{ who, at: performance.now() }, ...this.#calls.filter((call) => call.who !== who)].slice(0, 2);
   }
 
-  /** The same bytes, as fast as this address may move them, `paid` of them at once. Destroys `source` when it is destroyed. */
+  /**
+   * The same bytes, as fast as this address may move them, `paid` of them at once. Destroys
+   * `source` when it is destroyed.
+   */
   of(who: string, source: Readable, paid = 0): Transform {
     return pipeline(source, this.step(who, paid), () => undefined); // whoever reads it hears what failed
   }
@@ -53,7 +57,8 @@ export class Pace {
       goOn();
       return;
     }
-    if (this.#paidAt.size >= mostOwing) for (const [one, paidAt] of this.#paidAt) if (paidAt <= now) this.#paidAt.delete(one);
+    if (this.#paidAt.size >= mostOwing)
+      for (const [one, paidAt] of this.#paidAt) if (paidAt <= now) this.#paidAt.delete(one);
     const paidAt = Math.max(this.#paidAt.get(who) ?? 0, now) + bytes / this.#bytesPerMs;
     this.#paidAt.set(who, paidAt);
     const waitMs = paidAt - now - aheadMs;

@@ -1,7 +1,11 @@
 import { pageFrom } from "./page.ts";
 
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const content = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] } };
+const content = {
+  vendor_id: "relicario",
+  portal_keys: [key],
+  team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] },
+};
 const template = '<script type="application/json" id="portal-page"></script><style nonce="{{nonce}}"></style>';
 
 describe("pageFrom", () => {
@@ -12,16 +16,30 @@ describe("pageFrom", () => {
   });
 
   it("asks for the vendor's document ahead, whose name ends no attribute", () => {
-    expect(pageFrom(template, content).html("n", null)).toContain('<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">');
-    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n", null)).toContain('href="/deployments/%22%3E%3Cb%3E"');
+    expect(pageFrom(template, content).html("n", null)).toContain(
+      '<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">',
+    );
+    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n", null)).toContain(
+      'href="/deployments/%22%3E%3Cb%3E"',
+    );
   });
 
   it("finds the place in a page whose attributes lost their quotes", () => {
-    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n", null)).toContain('"vendor_id":"relicario"');
+    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n", null)).toContain(
+      '"vendor_id":"relicario"',
+    );
   });
 
-  it.each([["en", "<link href=/en.js hreflang=en>"], ["es", '<link hreflang="es" href=/es.js>'], [null, ""]] as const)("leaves the host's texts of language %s", (language, left) => {
-    expect(pageFrom(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content).html("n", language).endsWith(`</style>${left}|`)).toBe(true);
+  it.each([
+    ["en", "<link href=/en.js hreflang=en>"],
+    ["es", '<link hreflang="es" href=/es.js>'],
+    [null, ""],
+  ] as const)("leaves the host's texts of language %s", (language, left) => {
+    expect(
+      pageFrom(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content)
+        .html("n", language)
+        .endsWith(`</style>${left}|`),
+    ).toBe(true);
   });
 
   it("refuses a page without a place for it", () => {

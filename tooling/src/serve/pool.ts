@@ -2,8 +2,17 @@ import { Agent, Client, type Dispatcher } from "undici";
 
 import { heldFormBytes } from "./bodies.ts";
 
-/** Connections to a server behind the gateway. `patienceMs`: longest wait for its answer to begin, and to go on. */
-export function openPool({ connections, patienceMs }: { readonly connections: number; readonly patienceMs: number }): Dispatcher {
+/**
+ * Connections to a server behind the gateway. `patienceMs`: longest wait for its answer to begin,
+ * and to go on.
+ */
+export function openPool({
+  connections,
+  patienceMs,
+}: {
+  readonly connections: number;
+  readonly patienceMs: number;
+}): Dispatcher {
   const settings = { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs };
   return new Agent({ ...settings, connections }).compose((dispatch) => (options, handler) => {
     if (options.origin === undefined || !mayBeLeftUnread(options.body)) return dispatch(options, handler);
@@ -15,9 +24,10 @@ export function openPool({ connections, patienceMs }: { readonly connections: nu
 }
 
 /**
- * A server may answer before it has read a body, and leave the rest on the connection, where the next call would wait behind it.
- * So such a call has a connection of its own, and does not say so: a server that closes on its side may lose its answer. Up to
- * this size a body is read, whoever asks for it.
+ * A server may answer before it has read a body, and leave the rest on the connection, where the
+ * next call would wait behind it. So such a call has a connection of its own, and does not say so:
+ * a server that closes on its side may lose its answer. Up to this size a body is read, whoever
+ * asks for it.
  */
 function mayBeLeftUnread(body: Dispatcher.DispatchOptions["body"]): boolean {
   if (body === null || body === undefined || typeof body === "string") return false;

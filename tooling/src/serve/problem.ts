@@ -1,6 +1,9 @@
 import type { ErrorCode } from "@relicario/shared/errors";
 
-/** The part of a reply that is needed here: those of routes, hooks and proxies all have it, under types of their own. */
+/**
+ * The part of a reply that is needed here: those of routes, hooks and proxies all have it, under
+ * types of their own.
+ */
 interface Reply {
   readonly code: (status: number) => Reply;
   readonly header: (name: string, value: string) => Reply;
@@ -9,7 +12,12 @@ interface Reply {
 }
 
 /** Answers with a problem document (RFC 9457), as the service does. */
-export function sendProblem<Answer extends Reply>(reply: Answer, status: number, code: ErrorCode, title: string): Answer {
+export function sendProblem<Answer extends Reply>(
+  reply: Answer,
+  status: number,
+  code: ErrorCode,
+  title: string,
+): Answer {
   void reply
     .code(status)
     .header("cache-control", "no-store")

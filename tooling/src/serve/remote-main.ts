@@ -11,4 +11,7 @@ const settings = readEnvironment("static server", {
   REMOTE_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 });
 
-await serve(await buildRemoteServer({ folder: settings.REMOTE_FOLDER }), { host: settings.REMOTE_HOST, port: settings.REMOTE_PORT });
+await serve(await buildRemoteServer({ folder: settings.REMOTE_FOLDER }), {
+  host: settings.REMOTE_HOST,
+  port: settings.REMOTE_PORT,
+});

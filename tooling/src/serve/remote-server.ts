@@ -5,10 +5,17 @@ import { defaultLimits, timesOf, type ServeLimits } from "./limits.ts";
 import { sendProblem } from "./problem.ts";
 
 /**
- * Serves the releases of one remote: `/<release>/<file>`, for ever the same, in the compressed forms made at build time.
- * `folder` is the `dist` of its package. Of the limits only the times count: the gateway alone has connections here.
+ * Serves the releases of one remote: `/<release>/<file>`, for ever the same, in the compressed
+ * forms made at build time. `folder` is the `dist` of its package. Of the limits only the times
+ * count: the gateway alone has connections here.
  */
-export async function buildRemoteServer({ folder, limits = defaultLimits }: { readonly folder: string; readonly limits?: ServeLimits }): Promise<FastifyInstance> {
+export async function buildRemoteServer({
+  folder,
+  limits = defaultLimits,
+}: {
+  readonly folder: string;
+  readonly limits?: ServeLimits;
+}): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     forceCloseConnections: "idle",
@@ -19,7 +26,15 @@ export async function buildRemoteServer({ folder, limits = defaultLimits }: { re
     void reply.header("x-content-type-options", "nosniff").header("cross-origin-resource-policy", "same-origin");
   });
   app.get("/healthz", () => ({ status: "ok" }));
-  await app.register(fastifyStatic, { root: folder, index: false, dotfiles: "deny", preCompressed: true, immutable: true, maxAge: "365d", decorateReply: false });
+  await app.register(fastifyStatic, {
+    root: folder,
+    index: false,
+    dotfiles: "deny",
+    preCompressed: true,
+    immutable: true,
+    maxAge: "365d",
+    decorateReply: false,
+  });
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404, "not_found", "Not found"));
   return app;
 }

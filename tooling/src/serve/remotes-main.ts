@@ -1,6 +1,7 @@
 /**
- * The static servers of several remotes in one process, each at an address of its own, for one machine. Environment:
- * STATIC_SERVERS, a JSON list. Lines on standard input open and close one of them; each time the process says what is open.
+ * The static servers of several remotes in one process, each at an address of its own, for one
+ * machine. Environment: STATIC_SERVERS, a JSON list. Lines on standard input open and close one of
+ * them; each time the process says what is open.
  */
 import { createInterface } from "node:readline";
 

@@ -7,21 +7,34 @@ import { policyOfAnswers } from "./headers.ts";
 import { sendProblem } from "./problem.ts";
 
 /**
- * What the gateway lets through of the answers of a server behind it. They come from the portal's own origin, where a page, a
- * script or a header such as `Clear-Site-Data` of theirs would have the rights of the portal itself.
+ * What the gateway lets through of the answers of a server behind it. They come from the portal's
+ * own origin, where a page, a script or a header such as `Clear-Site-Data` of theirs would have the
+ * rights of the portal itself.
  */
 export interface AnswerRules {
-  /** Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser page. */
+  /**
+   * Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser
+   * page.
+   */
   readonly destinations: readonly string[];
   readonly mediaTypes: readonly string[];
-  /** What a `WWW-Authenticate` may begin with. Of any other scheme, `Basic` above all, browsers ask the person in the portal's name. */
+  /**
+   * What a `WWW-Authenticate` may begin with. Of any other scheme, `Basic` above all, browsers ask
+   * the person in the portal's name.
+   */
   readonly challenge: string | null;
 }
 
 const json = ["application/json", "application/problem+json"];
 
-/** The service is called by `fetch`, and by browsers that report violations of the page's policy. */
-export const answersOfService: AnswerRules = { destinations: ["empty", "report"], mediaTypes: [...json, "application/octet-stream"], challenge: "Bearer" };
+/**
+ * The service is called by `fetch`, and by browsers that report violations of the page's policy.
+ */
+export const answersOfService: AnswerRules = {
+  destinations: ["empty", "report"],
+  mediaTypes: [...json, "application/octet-stream"],
+  challenge: "Bearer",
+};
 
 /** What a release can hold. Workers are fetched, and started from a blob address. */
 export const answersOfReleases: AnswerRules = {
@@ -35,27 +48,56 @@ export const answersOfReleases: AnswerRules = {
 };
 
 const passed = new Set([
-  ...["content-type", "content-length", "content-encoding", "content-range", "accept-ranges", "transfer-encoding", "connection", "date", "vary"],
+  ...[
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "content-range",
+    "accept-ranges",
+    "transfer-encoding",
+    "connection",
+    "date",
+    "vary",
+  ],
   ...["cache-control", "etag", "last-modified", "retry-after", "www-authenticate", "x-request-id"],
 ]);
 
-/** Adds the rules to a scope in which a proxy is registered. `own`: headers that the gateway gives to every answer. */
-export function guardAnswers(scope: FastifyInstance, { rules, own, code, refused }: { rules: AnswerRules; own: Readonly<Record<string, string>>; code: ErrorCode; refused: (why: string) => void }): void {
+/**
+ * Adds the rules to a scope in which a proxy is registered. `own`: headers that the gateway gives
+ * to every answer.
+ */
+export function guardAnswers(
+  scope: FastifyInstance,
+  {
+    rules,
+    own,
+    code,
+    refused,
+  }: { rules: AnswerRules; own: Readonly<Record<string, string>>; code: ErrorCode; refused: (why: string) => void },
+): void {
   scope.addHook("onRequest", async (request, reply) => {
     const destination = request.headers["sec-fetch-dest"];
-    if (destination !== undefined && !rules.destinations.includes(destination)) await sendProblem(reply, 403, "forbidden", "Forbidden");
+    if (destination !== undefined && !rules.destinations.includes(destination))
+      await sendProblem(reply, 403, "forbidden", "Forbidden");
   });
 
   scope.addHook("onSend", async (_request, reply, payload) => {
-    const why = objectionTo(rules, reply.statusCode, reply.getHeader("content-type"), reply.getHeader("content-length"));
+    const why = objectionTo(
+      rules,
+      reply.statusCode,
+      reply.getHeader("content-type"),
+      reply.getHeader("content-length"),
+    );
     const answer = why === null ? payload : problemInstead();
-    for (const [name, value] of Object.entries(reply.getHeaders())) if (!passed.has(name) || (name === "www-authenticate" && !isChallenge(rules, value))) reply.removeHeader(name);
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (!passed.has(name) || (name === "www-authenticate" && !isChallenge(rules, value))) reply.removeHeader(name);
     void reply.headers({ ...own, "content-security-policy": policyOfAnswers });
     return answer;
 
     function problemInstead(): string {
       refused(why ?? "");
-      if (payload instanceof Readable) payload.once("error", () => undefined).destroy(); // says that it was ended, as is meant
+      // says that it was ended, as is meant
+      if (payload instanceof Readable) payload.once("error", () => undefined).destroy();
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
       void reply.code(502).header("content-type", "application/problem+json").header("cache-control", "no-store");
       return JSON.stringify({ type: "about:blank", title: "Bad Gateway", status: 502, code });
@@ -64,7 +106,9 @@ export function guardAnswers(scope: FastifyInstance, { rules, own, code, refused
 }
 
 function isChallenge({ challenge }: AnswerRules, value: unknown): boolean {
-  return challenge !== null && typeof value === "string" && value.split(/[\s,]/)[0] === challenge && !value.includes(",");
+  return (
+    challenge !== null && typeof value === "string" && value.split(/[\s,]/)[0] === challenge && !value.includes(",")
+  );
 }
 
 function objectionTo({ mediaTypes }: AnswerRules, status: number, type: unknown, length: unknown): string | null {

@@ -3,7 +3,10 @@ import type { FastifyInstance } from "fastify";
 /** Longest wait for answers that are under way. */
 const patienceMs = 5_000;
 
-/** Listens, says so in one JSON line on stdout (`{"ready":true,"port":N}`), and stops gracefully on SIGTERM and SIGINT. */
+/**
+ * Listens, says so in one JSON line on stdout (`{"ready":true,"port":N}`), and stops gracefully on
+ * SIGTERM and SIGINT.
+ */
 export async function serve(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<void> {
   stopWith(() => [app]);
   await app.listen({ host, port });

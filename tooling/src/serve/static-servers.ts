@@ -1,7 +1,17 @@
 import { z } from "zod";
 
-/** What the process of the static servers is started with. `port` 0 takes a free one; `wanted` is open from the start. */
-export const StaticServers = z.array(z.strictObject({ name: z.string().min(1), folder: z.string().min(1), port: z.int().min(0).max(65_535), wanted: z.boolean() }));
+/**
+ * What the process of the static servers is started with. `port` 0 takes a free one; `wanted` is
+ * open from the start.
+ */
+export const StaticServers = z.array(
+  z.strictObject({
+    name: z.string().min(1),
+    folder: z.string().min(1),
+    port: z.int().min(0).max(65_535),
+    wanted: z.boolean(),
+  }),
+);
 export type StaticServers = z.infer<typeof StaticServers>;
 
 /** A line on its standard input. */

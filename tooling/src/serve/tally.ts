@@ -11,7 +11,10 @@ export class Tally {
     return this.#held.get(who) ?? 0;
   }
 
-  /** Adds to what is held, until the function that it gives is called; calling it again does nothing. */
+  /**
+   * Adds to what is held, until the function that it gives is called; calling it again does
+   * nothing.
+   */
   take(who: string, amount = 1): () => void {
     let given = false;
     this.#add(who, amount);

@@ -20,9 +20,16 @@ describe("TRUSTED_PROXIES", () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "trusted-proxies-"));
-    writeFileSync(join(folder, "index.html"), '<!doctype html><script type="application/json" id="portal-page"></script>');
+    writeFileSync(
+      join(folder, "index.html"),
+      '<!doctype html><script type="application/json" id="portal-page"></script>',
+    );
     service = fastify();
-    service.get("/seen", ({ headers }) => ({ for: headers["x-forwarded-for"], proto: headers["x-forwarded-proto"], host: headers["x-forwarded-host"] }));
+    service.get("/seen", ({ headers }) => ({
+      for: headers["x-forwarded-for"],
+      proto: headers["x-forwarded-proto"],
+      host: headers["x-forwarded-host"],
+    }));
     await service.listen({ host: "127.0.0.1", port: 0 });
   });
   afterAll(async () => {
@@ -30,11 +37,21 @@ describe("TRUSTED_PROXIES", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What the service hears of a person who comes through a TLS proxy, which adds whom it sees and how it was asked. */
-  async function seenBehindProxy(trusted: string, { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {}): Promise<unknown> {
+  /**
+   * What the service hears of a person who comes through a TLS proxy, which adds whom it sees and
+   * how it was asked.
+   */
+  async function seenBehindProxy(
+    trusted: string,
+    { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {},
+  ): Promise<unknown> {
     const gateway = await buildGateway({
       ...{ origin, hostFolder: folder, deploymentsFolder: folder, identityOrigin: origin, apiBase: `${origin}/api` },
-      page: { vendor_id: "relicario", portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }], team_keys: {} },
+      page: {
+        vendor_id: "relicario",
+        portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }],
+        team_keys: {},
+      },
       service: `http://127.0.0.1:${String(portOf(service))}`,
       remotes: new Map(),
       trustedProxies: TrustedProxies.parse(trusted),
@@ -42,11 +59,18 @@ describe("TRUSTED_PROXIES", () => {
     await gateway.listen({ host: "127.0.0.1", port: 0 });
     const proxy = createServer(({ url, headers }, answer) => {
       const before = headers["x-forwarded-for"];
-      const added = { "x-forwarded-for": [...(before === undefined ? [] : [before]), from].join(", "), "x-forwarded-proto": "https", "x-forwarded-host": "portal.example" };
-      request({ host: "127.0.0.1", port: portOf(gateway), path: url, agent: false, headers: { ...headers, ...added } }, (found) => {
-        answer.writeHead(found.statusCode ?? 0);
-        found.pipe(answer);
-      }).end();
+      const added = {
+        "x-forwarded-for": [...(before === undefined ? [] : [before]), from].join(", "),
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "portal.example",
+      };
+      request(
+        { host: "127.0.0.1", port: portOf(gateway), path: url, agent: false, headers: { ...headers, ...added } },
+        (found) => {
+          answer.writeHead(found.statusCode ?? 0);
+          found.pipe(answer);
+        },
+      ).end();
     }).listen(0, "127.0.0.1");
     await once(proxy, "listening");
     try {
@@ -68,12 +92,17 @@ describe("TRUSTED_PROXIES", () => {
   });
 
   it("never makes a browser's own word count", async () => {
-    expect(await seenBehindProxy("loopback", { claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" } })).toMatchObject({ for: person, proto: "https" });
-    for (const trusted of ["", "192.0.2.0/24"]) expect(await seenBehindProxy(trusted)).toMatchObject({ for: "127.0.0.1", proto: "http" });
+    expect(
+      await seenBehindProxy("loopback", { claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" } }),
+    ).toMatchObject({ for: person, proto: "https" });
+    for (const trusted of ["", "192.0.2.0/24"])
+      expect(await seenBehindProxy(trusted)).toMatchObject({ for: "127.0.0.1", proto: "http" });
   });
 
   it("is refused when it names no address", () => {
-    expect(TrustedProxies.safeParse("loopback, portal.example").error?.issues[0]?.message).toBe("names something that is neither an address nor a network");
+    expect(TrustedProxies.safeParse("loopback, portal.example").error?.issues[0]?.message).toBe(
+      "names something that is neither an address nor a network",
+    );
   });
 });
 

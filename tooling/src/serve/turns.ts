@@ -5,7 +5,10 @@ interface Waiting {
   readonly begin: (end: () => void) => void;
 }
 
-/** What is done for one address at a time: so much, and the rest waits in its order. Nobody else waits behind it. */
+/**
+ * What is done for one address at a time: so much, and the rest waits in its order. Nobody else
+ * waits behind it.
+ */
 export class Turns {
   readonly #budget: number;
   readonly #running = new Tally();
@@ -16,7 +19,8 @@ export class Turns {
   }
 
   /**
-   * Calls `begin` when it is its turn, with the function that ends it. What costs more than there is waits until it is alone.
+   * Calls `begin` when it is its turn, with the function that ends it. What costs more than there
+   * is waits until it is alone.
    *
    * @returns gives the place up while it still waits, and does nothing after that.
    */
@@ -36,7 +40,11 @@ export class Turns {
 
   #advance(who: string): void {
     const queue = this.#waiting.get(who) ?? [];
-    for (let first = queue[0]; first !== undefined && this.#running.of(who) + first.cost <= this.#budget; first = queue[0]) {
+    for (
+      let first = queue[0];
+      first !== undefined && this.#running.of(who) + first.cost <= this.#budget;
+      first = queue[0]
+    ) {
       queue.shift();
       const give = this.#running.take(who, first.cost);
       first.begin(() => {

@@ -5,7 +5,10 @@ const service = "http://service:8080";
 describe("remoteAddresses", () => {
   it("takes the address of a remote by its name, and that of any other by the pattern", () => {
     const upstreams = Upstreams.parse({ api: service, secrets: "http://10.0.0.7:80", "*": "http://remote-*:8080" });
-    expect([...remoteAddresses(upstreams, ["secrets", "notes"])]).toEqual([["secrets", "http://10.0.0.7:80"], ["notes", "http://remote-notes:8080"]]);
+    expect([...remoteAddresses(upstreams, ["secrets", "notes"])]).toEqual([
+      ["secrets", "http://10.0.0.7:80"],
+      ["notes", "http://remote-notes:8080"],
+    ]);
   });
 
   it.each(["notes", "constructor"])("throws for %s when it has no address", (name) => {

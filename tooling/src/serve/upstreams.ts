@@ -3,7 +3,10 @@ import { z } from "zod";
 
 const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
-/** Addresses as the gateway reaches them: the service (`api`), remotes by name, and of all others by one pattern, `*`, in which `*` stands for the name. */
+/**
+ * Addresses as the gateway reaches them: the service (`api`), remotes by name, and of all others by
+ * one pattern, `*`, in which `*` stands for the name.
+ */
 export const Upstreams = z.object({ api: Address, "*": Address.includes("*").optional() }).catchall(Address);
 export type Upstreams = z.infer<typeof Upstreams>;
 

@@ -66,8 +66,17 @@ describe("createChild", () => {
 
   it("tells of a death that nobody asked for", async () => {
     const died = new Promise<string>((resolve) => {
-      writeFileSync(join(folder, "script.mjs"), `console.log(JSON.stringify({ ready: true, port: 1 })); setTimeout(() => process.exit(3), 10);`);
-      child = createChild({ name: "x", script: join(folder, "script.mjs"), environment: () => ({}), logFile: logFile(), onDeath: (_name, how) => resolve(how) });
+      writeFileSync(
+        join(folder, "script.mjs"),
+        `console.log(JSON.stringify({ ready: true, port: 1 })); setTimeout(() => process.exit(3), 10);`,
+      );
+      child = createChild({
+        name: "x",
+        script: join(folder, "script.mjs"),
+        environment: () => ({}),
+        logFile: logFile(),
+        onDeath: (_name, how) => resolve(how),
+      });
     });
     await child?.start();
     await expect(died).resolves.toBe("exit code 3");
@@ -75,7 +84,10 @@ describe("createChild", () => {
 
   it("gives its last words when it does not start", async () => {
     const it = childOf(`console.error("first"); console.error("PORT is wrong"); process.exit(78);`);
-    await expect(it.start()).rejects.toMatchObject({ name: "Complaint", message: expect.stringContaining("x did not start: PORT is wrong") });
+    await expect(it.start()).rejects.toMatchObject({
+      name: "Complaint",
+      message: expect.stringContaining("x did not start: PORT is wrong"),
+    });
     expect(it.running()).toBe(false);
   });
 

@@ -10,7 +10,10 @@ import { compileCache } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
 import { Complaint } from "./complaint.ts";
 
-/** A process of the portal. It says when it is ready, and where it listens, in one JSON line on its stdout. */
+/**
+ * A process of the portal. It says when it is ready, and where it listens, in one JSON line on its
+ * stdout.
+ */
 export interface Child {
   readonly name: string;
   /** Where it listens: the same after each new start. */
@@ -49,22 +52,47 @@ const startsWithinMs = 60_000;
 const stopsWithinMs = 10_000;
 const preload = join(import.meta.dirname, "end-with-parent.mjs");
 
-export function createChild({ name, script, environment, port: fixed = 0, logFile, watch = false, onLine, onDeath }: ChildSettings): ToldChild {
+export function createChild({
+  name,
+  script,
+  environment,
+  port: fixed = 0,
+  logFile,
+  watch = false,
+  onLine,
+  onDeath,
+}: ChildSettings): ToldChild {
   let port = fixed;
-  let running: { readonly process: ChildProcessByStdio<Writable, Readable, Readable>; readonly ended: Promise<void>; asked: boolean } | null = null;
+  let running: {
+    readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+    readonly ended: Promise<void>;
+    asked: boolean;
+  } | null = null;
 
   async function start(): Promise<void> {
     if (running !== null) return;
     mkdirSync(dirname(logFile), { recursive: true });
     keepFormerLog(logFile);
     const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--expose-gc", ...(watch ? ["--watch", "--watch-preserve-output"] : []), "--import", preload, script], {
-      cwd: rootFolder,
-      env: { ...compileCache, ...inherited(), ...environment(port) },
-      stdio: ["pipe", "pipe", "pipe"],
-      // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in order.
-      detached: true,
-    });
+    const child = spawn(
+      process.execPath,
+      [
+        "--disable-warning=ExperimentalWarning",
+        "--expose-gc",
+        ...(watch ? ["--watch", "--watch-preserve-output"] : []),
+        "--import",
+        preload,
+        script,
+      ],
+      {
+        cwd: rootFolder,
+        env: { ...compileCache, ...inherited(), ...environment(port) },
+        stdio: ["pipe", "pipe", "pipe"],
+        // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in
+        // order.
+        detached: true,
+      },
+    );
     child.stdin.on("error", () => undefined); // it ended; its exit says so
     child.stderr.pipe(log, { end: false });
     const ended = new Promise<void>((resolve) => {
@@ -118,13 +146,26 @@ export function createChild({ name, script, environment, port: fixed = 0, logFil
   }
 
   const tell = (line: string): void => void running?.process.stdin.write(`${line}\n`);
-  return { name, port: () => port, running: () => running !== null, start, stop: () => end("SIGTERM"), kill: () => end("SIGKILL"), tell };
+  return {
+    name,
+    port: () => port,
+    running: () => running !== null,
+    start,
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
+    tell,
+  };
 }
 
-/** What a child gets of the starter's own environment: nothing that would change how Node itself runs. */
+/**
+ * What a child gets of the starter's own environment: nothing that would change how Node itself
+ * runs.
+ */
 function inherited(): Record<string, string> {
   const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return Object.fromEntries(entries.filter(([name]) => !/^(NODE_OPTIONS|NODE_CHANNEL_FD|JEST_WORKER_ID|npm_.*|TEST_.*)$/.test(name)));
+  return Object.fromEntries(
+    entries.filter(([name]) => !/^(NODE_OPTIONS|NODE_CHANNEL_FD|JEST_WORKER_ID|npm_.*|TEST_.*)$/.test(name)),
+  );
 }
 
 function readyIn(line: string): z.infer<typeof ReadyLine> | null {

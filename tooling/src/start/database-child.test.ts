@@ -40,9 +40,12 @@ const ask = async (text: string): Promise<unknown[]> => {
   }
 };
 
-const serverPid = async (): Promise<number> => Number((await readFile(join(folder, "cluster/postmaster.pid"), "utf8")).split("\n")[0]);
+const serverPid = async (): Promise<number> =>
+  Number((await readFile(join(folder, "cluster/postmaster.pid"), "utf8")).split("\n")[0]);
 
-/** What a dead server leaves may be in its way for a moment: the start command tries again as well. */
+/**
+ * What a dead server leaves may be in its way for a moment: the start command tries again as well.
+ */
 const startUntilItDoes = async (): Promise<void> => {
   while (!child.running()) await child.start().catch(() => undefined);
 };

@@ -2,7 +2,10 @@ import { startDatabase, type Database } from "../database/embedded.ts";
 import type { Child } from "./child.ts";
 import { Complaint } from "./complaint.ts";
 
-/** The embedded PostgreSQL server as a part of the portal: it keeps its port, and so its address, over restarts. */
+/**
+ * The embedded PostgreSQL server as a part of the portal: it keeps its port, and so its address,
+ * over restarts.
+ */
 export interface DatabaseChild extends Child {
   /** Address of one of its databases, password included. Only while or after it ran. */
   readonly url: (database: string) => string;
@@ -34,9 +37,13 @@ export function createDatabaseChild({ folder, onDeath }: DatabaseChildSettings):
 
   async function startNow(): Promise<void> {
     if (running !== null) return;
-    const database = await startDatabase(last === null ? { folder } : { folder, port: last.port }).catch((error: unknown) => {
-      throw error instanceof Error && error.name === "DatabaseUnavailable" ? new Complaint(error.message, { cause: error }) : error;
-    });
+    const database = await startDatabase(last === null ? { folder } : { folder, port: last.port }).catch(
+      (error: unknown) => {
+        throw error instanceof Error && error.name === "DatabaseUnavailable"
+          ? new Complaint(error.message, { cause: error })
+          : error;
+      },
+    );
     const mine = { database, asked: false };
     [last, running] = [database, mine];
     void database.ended.then((how) => {

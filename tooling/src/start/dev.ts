@@ -1,9 +1,11 @@
 /**
- * `npm run dev -- --remote secrets`: beside a running `npm start`, that remote from its sources in a host in development mode;
- * changes are in the open page at once. A folder in place of the name develops a remote from elsewhere.
+ * `npm run dev -- --remote secrets`: beside a running `npm start`, that remote from its sources in
+ * a host in development mode; changes are in the open page at once. A folder in place of the name
+ * develops a remote from elsewhere.
  *
- * `npm run dev`: the whole portal in watch mode. `npm run dev -- secrets` watches that one package; the rest is served as
- * built. A reload of the page shows a change: a release gets a new name, and the deployment document is signed again.
+ * `npm run dev`: the whole portal in watch mode. `npm run dev -- secrets` watches that one package;
+ * the rest is served as built. A reload of the page shows a change: a release gets a new name, and
+ * the deployment document is signed again.
  */
 import { fork } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -24,7 +26,9 @@ const log = (line: string): void => console.log(line);
 const watchable = [...buildables, "service", "identity"] as const;
 const { remote, asked } = read();
 const packages = asked.length === 0 ? buildables : asked.filter(isBuildable);
-const processes: ProcessName[] = (["service", "identity"] as const).filter((name) => asked.length === 0 || asked.includes(name));
+const processes: ProcessName[] = (["service", "identity"] as const).filter(
+  (name) => asked.length === 0 || asked.includes(name),
+);
 const Message = z.object({ built: z.string() });
 
 try {
@@ -51,11 +55,24 @@ try {
 /** Beside a portal that runs. Returns how to end it. */
 async function develop(named: string): Promise<() => Promise<void>> {
   const { port, dataDir } = readStartSettings(process.env);
-  const folder = isBuildable(named) && named !== "host" ? join(rootFolder, folderOf(named)) : resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
-  if (!existsSync(join(folder, "manifest.json"))) throw new Complaint(`There is no remote ${named} in this repository (${remoteNames.join(", ")}), and ${folder} is no folder of one.`);
+  const folder =
+    isBuildable(named) && named !== "host"
+      ? join(rootFolder, folderOf(named))
+      : resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
+  if (!existsSync(join(folder, "manifest.json")))
+    throw new Complaint(
+      `There is no remote ${named} in this repository (${remoteNames.join(", ")}), and ${folder} is no folder of one.`,
+    );
   const { developRemote } = await import("../develop/develop-remote.ts"); // webpack and its parts, for this alone
-  const developed = await developRemote({ folder, portal: { origin: `http://localhost:${String(port)}`, vendor: vendorId, dataDir }, port: portsFrom(port).development, log });
-  log(`\n  Open            ${developed.origin}   ${developed.remote} from its sources\n\nWhat you change is in the open page at once. Ctrl-C stops it; the portal goes on.`);
+  const developed = await developRemote({
+    folder,
+    portal: { origin: `http://localhost:${String(port)}`, vendor: vendorId, dataDir },
+    port: portsFrom(port).development,
+    log,
+  });
+  log(
+    `\n  Open            ${developed.origin}   ${developed.remote} from its sources\n\nWhat you change is in the open page at once. Ctrl-C stops it; the portal goes on.`,
+  );
   return developed.stop;
 }
 
@@ -64,7 +81,9 @@ async function watchAll(): Promise<() => Promise<void>> {
   const { port, dataDir } = readStartSettings(process.env);
   const portal = await startPortal({ port, dataDir, log, watch: processes });
   const watchers = packages.map((name) => watch(name, portal.publish));
-  log(`\n  Open            ${portal.origin}\n  Demo account    ${portal.demo.email}   password  ${portal.demo.password}\n  Watching        ${[...packages, ...processes].join(", ")}\n\nReload the page after a change. Ctrl-C stops everything.`);
+  log(
+    `\n  Open            ${portal.origin}\n  Demo account    ${portal.demo.email}   password  ${portal.demo.password}\n  Watching        ${[...packages, ...processes].join(", ")}\n\nReload the page after a change. Ctrl-C stops everything.`,
+  );
   return () => {
     for (const watcher of watchers) watcher.kill();
     return portal.stop();
@@ -75,8 +94,12 @@ function read(): { readonly remote: string | undefined; readonly asked: readonly
   try {
     const { values, positionals } = parseArgs({ options: { remote: { type: "string" } }, allowPositionals: true });
     const unknown = positionals.filter((name) => !watchable.some((known) => known === name));
-    if (unknown.length > 0) throw new Complaint(`Nothing is called ${unknown.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`);
-    if (values.remote !== undefined && positionals.length > 0) throw new Complaint("--remote develops one remote beside a portal that runs, and nothing else.");
+    if (unknown.length > 0)
+      throw new Complaint(
+        `Nothing is called ${unknown.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`,
+      );
+    if (values.remote !== undefined && positionals.length > 0)
+      throw new Complaint("--remote develops one remote beside a portal that runs, and nothing else.");
     return { remote: values.remote, asked: positionals };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
@@ -84,9 +107,14 @@ function read(): { readonly remote: string | undefined; readonly asked: readonly
   }
 }
 
-/** Builds a package after each change, in a process of its own, and signs the deployment document again. */
+/**
+ * Builds a package after each change, in a process of its own, and signs the deployment document
+ * again.
+ */
 function watch(name: Buildable, publish: () => Promise<void>): ReturnType<typeof fork> {
-  const watcher = fork(join(import.meta.dirname, "../bundle/build-package.ts"), [name, "--watch"], { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const watcher = fork(join(import.meta.dirname, "../bundle/build-package.ts"), [name, "--watch"], {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
   watcher.on("message", (message) => {
     if (!Message.safeParse(message).success) return;
     publish().then(

@@ -25,7 +25,11 @@ describe("takeLock", () => {
   });
 
   it("says which process has it while that lives", () => {
-    const born = spawnSync("cat", [`/proc/${String(process.ppid)}/stat`], { encoding: "utf8" }).stdout.split(") ").at(-1)?.split(" ")[19] ?? "";
+    const born =
+      spawnSync("cat", [`/proc/${String(process.ppid)}/stat`], { encoding: "utf8" })
+        .stdout.split(") ")
+        .at(-1)
+        ?.split(" ")[19] ?? "";
     writeFileSync(file, JSON.stringify({ pid: process.ppid, since: born }));
     expect(takeLock(file)).toEqual({ heldBy: { pid: process.ppid, since: born } });
   });

@@ -10,7 +10,10 @@ import { writeOnce } from "../keys/write-once.ts";
 const Holder = z.object({ pid: z.int().positive(), since: z.string() });
 export type Holder = z.infer<typeof Holder>;
 
-/** Takes the lock of a file, or says who has it. A holder that was killed does not count. Returns the way to give it back. */
+/**
+ * Takes the lock of a file, or says who has it. A holder that was killed does not count. Returns
+ * the way to give it back.
+ */
 export function takeLock(file: string): { readonly release: () => void } | { readonly heldBy: Holder } {
   mkdirSync(dirname(file), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, since: bornAt(process.pid) } satisfies Holder);
@@ -54,7 +57,12 @@ function isAlive({ pid, since }: Holder): boolean {
 function bornAt(pid: number): string {
   try {
     // Field 22 of proc_pid_stat(5); the name of the program, before it, may hold spaces.
-    return readFileSync(`/proc/${String(pid)}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+    return (
+      readFileSync(`/proc/${String(pid)}/stat`, "utf8")
+        .split(") ")
+        .at(-1)
+        ?.split(" ")[19] ?? ""
+    );
   } catch {
     return "";
   }

@@ -1,4 +1,7 @@
-/** The whole system on one machine, every part the real one. Used by `npm start` and by the end-to-end tests. */
+/**
+ * The whole system on one machine, every part the real one. Used by `npm start` and by the
+ * end-to-end tests.
+ */
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -25,29 +28,50 @@ import { metricsToken, secretsOf, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
 
-/** The database server, the service, the identity provider, the static server of each remote and the one process of them all, and the gateway in front. */
-export const processNames: readonly string[] = ["database", "identity", "service", "remotes", ...remoteNames, "gateway"];
+/**
+ * The database server, the service, the identity provider, the static server of each remote and the
+ * one process of them all, and the gateway in front.
+ */
+export const processNames: readonly string[] = [
+  "database",
+  "identity",
+  "service",
+  "remotes",
+  ...remoteNames,
+  "gateway",
+];
 /** One of {@link processNames}. */
 export type ProcessName = string;
 
 export interface PortalSettings {
-  /** The gateway's port, the identity provider's is the next, the second vendor's the one after, then that of a remote in development; 0 takes free ones. */
+  /**
+   * The gateway's port, the identity provider's is the next, the second vendor's the one after,
+   * then that of a remote in development; 0 takes free ones.
+   */
   readonly port: number;
   /** Everything that lasts: database, objects, mail, keys, logs. */
   readonly dataDir: string;
   /** Told what is being built, what ended by itself and when it is started again. */
   readonly log?: (line: string) => void;
   /** More environment for some processes, such as short lifetimes in a test. */
-  readonly environment?: Readonly<Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>>;
+  readonly environment?: Readonly<
+    Partial<Record<"identity" | "service" | "gateway", Readonly<Record<string, string>>>>
+  >;
   /** Built remotes from outside this repository, beside those of `REMOTES`. */
   readonly remoteFolders?: readonly string[];
-  /** A second vendor, with a portal on an origin of its own: the same host, service and identity provider. */
+  /**
+   * A second vendor, with a portal on an origin of its own: the same host, service and identity
+   * provider.
+   */
   readonly second?: OtherVendor;
   /** Cloud drives of the deployment document, in place of the vendor's. */
   readonly drives?: NonNullable<DeploymentFacts["drives"]>;
   /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
-  /** Gives up starting: what was started is undone, and {@link startPortal} rejects with the signal's reason. */
+  /**
+   * Gives up starting: what was started is undone, and {@link startPortal} rejects with the
+   * signal's reason.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -57,7 +81,10 @@ export interface RunningPortal {
   readonly secondOrigin: string | null;
   readonly identityOrigin: string;
   readonly dataDir: string;
-  /** Address of a database of the embedded server (`relicario`, `relicario_identity`), password included. */
+  /**
+   * Address of a database of the embedded server (`relicario`, `relicario_identity`), password
+   * included.
+   */
   readonly databaseUrl: (name: DatabaseName) => string;
   /** An account that is there from the start. */
   readonly demo: DemoAccount;
@@ -84,13 +111,27 @@ const renewEveryMs = 24 * 60 * 60_000;
 
 /**
  * Builds what is not built, starts everything and waits until it is healthy.
- * @throws Complaint, with one line, for what the person can put right: a port in use, a second start on the same folder
+ * @throws Complaint, with one line, for what the person can put right: a port in use, a second
+ *   start on the same folder
  */
-export async function startPortal({ port, dataDir, log = () => undefined, environment = {}, remoteFolders = [], second, drives, watch = [], signal }: PortalSettings): Promise<RunningPortal> {
+export async function startPortal({
+  port,
+  dataDir,
+  log = () => undefined,
+  environment = {},
+  remoteFolders = [],
+  second,
+  drives,
+  watch = [],
+  signal,
+}: PortalSettings): Promise<RunningPortal> {
   const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = takeLock(join(dataDir, "running.lock"));
-  if ("heldBy" in lock) throw new Complaint(`The portal is already running on ${dataDir} (process ${String(lock.heldBy.pid)}). Stop it first, or use another folder with DATA_DIR.`);
+  if ("heldBy" in lock)
+    throw new Complaint(
+      `The portal is already running on ${dataDir} (process ${String(lock.heldBy.pid)}). Stop it first, or use another folder with DATA_DIR.`,
+    );
 
   /** How to undo what was started, the last first. */
   const undo: (() => Promise<void> | void)[] = [lock.release];
@@ -115,19 +156,30 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
     const secondOrigin = second === undefined ? null : `http://localhost:${String(ports.second)}`;
     const origins = secondOrigin === null ? [origin] : [origin, secondOrigin];
-    // A remote in development has an origin of its own beside this portal (develop-remote.ts), in production none.
-    const known = given.environment === "production" ? origins : [...origins, `http://localhost:${String(ports.development)}`];
+    // A remote in development has an origin of its own beside this portal (develop-remote.ts), in
+    // production none.
+    const known =
+      given.environment === "production" ? origins : [...origins, `http://localhost:${String(ports.development)}`];
     const apiBase = `${origin}/api`;
     const secrets = await secretsOf(join(dataDir, "keys"));
     const operatorToken = process.env["METRICS_TOKEN"] ?? (await metricsToken(join(dataDir, "keys")));
-    const store = await openStore({ keys: join(dataDir, "keys"), deployments: join(dataDir, "deployments"), registry: join(dataDir, "releases") });
+    const store = await openStore({
+      keys: join(dataDir, "keys"),
+      deployments: join(dataDir, "deployments"),
+      registry: join(dataDir, "releases"),
+    });
     const databases = given.databaseUrls ?? (await embeddedDatabases());
     signal?.throwIfAborted();
 
-    const child = (settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName }): Child =>
+    const child = (
+      settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName },
+    ): Child =>
       createChild({
         ...settings,
-        environment: (ownPort) => ({ ...settings.environment(ownPort), ...Object.entries(environment).find(([name]) => name === settings.name)?.[1] }),
+        environment: (ownPort) => ({
+          ...settings.environment(ownPort),
+          ...Object.entries(environment).find(([name]) => name === settings.name)?.[1],
+        }),
         watch: watch.includes(settings.name),
         logFile: join(dataDir, "logs", `${settings.name}.log`),
         onDeath,
@@ -167,11 +219,19 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         DATABASE_URL: databases.service,
         IDP_AUTHORITY: authority,
         IDP_CLIENT_ID: given.clientId,
-        ...(given.authority === null && { IDP_ADMIN: JSON.stringify({ kind: "embedded", url: authority, token: secrets.identityAdminToken }) }),
+        ...(given.authority === null && {
+          IDP_ADMIN: JSON.stringify({ kind: "embedded", url: authority, token: secrets.identityAdminToken }),
+        }),
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
         TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
-        ...(second !== undefined && process.env["VENDORS"] === undefined && { VENDORS: JSON.stringify([{ vendor_id: vendorId, name: "Relicario" }, { vendor_id: second.id, name: second.name, origin: secondOrigin }]) }),
+        ...(second !== undefined &&
+          process.env["VENDORS"] === undefined && {
+            VENDORS: JSON.stringify([
+              { vendor_id: vendorId, name: "Relicario" },
+              { vendor_id: second.id, name: second.name, origin: secondOrigin },
+            ]),
+          }),
         ENVIRONMENT: given.environment,
         APP_VERSION: appVersion(),
         DEPLOYMENTS_FOLDER: store.deployments,
@@ -179,16 +239,38 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
         ...secrets.service,
       }),
     });
-    const sites: Site[] = [{ gateway: "gateway", vendor: vendorId, origin, port: ports.gateway, served: servedRemotes([...given.remoteFolders, ...remoteFolders]), ...(drives !== undefined && { drives }) }];
+    const sites: Site[] = [
+      {
+        gateway: "gateway",
+        vendor: vendorId,
+        origin,
+        port: ports.gateway,
+        served: servedRemotes([...given.remoteFolders, ...remoteFolders]),
+        ...(drives !== undefined && { drives }),
+      },
+    ];
     if (second !== undefined && secondOrigin !== null) {
-      sites.push({ gateway: `gateway-${second.id}`, vendor: second.id, origin: secondOrigin, port: ports.second, served: servedRemotes(second.remoteFolders, `${second.id}-`) });
+      sites.push({
+        gateway: `gateway-${second.id}`,
+        vendor: second.id,
+        origin: secondOrigin,
+        port: ports.second,
+        served: servedRemotes(second.remoteFolders, `${second.id}-`),
+      });
     }
     const names = new Set(sites.flatMap(({ served }) => served.map(({ name }) => name)));
-    const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registry, name)])), { logFile: join(dataDir, "logs", "remotes.log"), onDeath });
+    const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registry, name)])), {
+      logFile: join(dataDir, "logs", "remotes.log"),
+      onDeath,
+    });
     const portals = await Promise.all(
       sites.map(async (site) => {
         const { vendor, served } = site;
-        const page: PortalPage = { vendor_id: vendor, portal_keys: [store.key.publicKey], team_keys: await teamKeys(served) };
+        const page: PortalPage = {
+          vendor_id: vendor,
+          portal_keys: [store.key.publicKey],
+          team_keys: await teamKeys(served),
+        };
         const gateway = child({
           name: site.gateway,
           script: "tooling/src/serve/gateway-main.ts",
@@ -202,7 +284,14 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
             PORTAL_PAGE: JSON.stringify(page),
             IDP_AUTHORITY: authority,
             API_BASE_URL: `${site.origin}/api`,
-            UPSTREAMS: JSON.stringify({ api: upstream(service), ...Object.fromEntries(remotes.each.filter(({ name }) => served.some((each) => each.name === name)).map((remote) => [remote.name, upstream(remote)])) }),
+            UPSTREAMS: JSON.stringify({
+              api: upstream(service),
+              ...Object.fromEntries(
+                remotes.each
+                  .filter(({ name }) => served.some((each) => each.name === name))
+                  .map((remote) => [remote.name, upstream(remote)]),
+              ),
+            }),
           }),
         });
         return { ...site, page, gateway };
@@ -212,10 +301,24 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     const publish = async (): Promise<void> => {
       for (const { vendor, origin: own, page, served, drives: ownDrives } of portals) {
         const releases = await Promise.all(served.map(releaseOf));
-        const facts = { vendorId: vendor, origin: own, environment: given.environment, appVersion: appVersion(), releases };
+        const facts = {
+          vendorId: vendor,
+          origin: own,
+          environment: given.environment,
+          appVersion: appVersion(),
+          releases,
+        };
         const api = { base_url: `${own}/api`, credentials: false, ...(own !== origin && { issuer: apiBase }) };
-        const settings = { identity: { authority, client_id: given.clientId, scope: "openid profile email" }, api, ...(ownDrives !== undefined && { drives: ownDrives }) };
-        await startVendor(store, { deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()), page, releases });
+        const settings = {
+          identity: { authority, client_id: given.clientId, scope: "openid profile email" },
+          api,
+          ...(ownDrives !== undefined && { drives: ownDrives }),
+        };
+        await startVendor(store, {
+          deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()),
+          page,
+          releases,
+        });
       }
     };
 
@@ -233,13 +336,19 @@ export async function startPortal({ port, dataDir, log = () => undefined, enviro
     await settleAll(gateways.map((each) => each.start()));
     await becomesHealthy([
       `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`,
-      ...portals.flatMap((each) => [`${each.origin}/healthz`, `${each.origin}/api/readyz`, ...each.served.map(({ name }) => `${each.origin}/r/${name}/healthz`)]),
+      ...portals.flatMap((each) => [
+        `${each.origin}/healthz`,
+        `${each.origin}/api/readyz`,
+        ...each.served.map(({ name }) => `${each.origin}/r/${name}/healthz`),
+      ]),
     ]);
     signal?.throwIfAborted();
 
     // A document lives for a week; a portal that runs for longer signs again long before.
     const renewal = setInterval(() => {
-      publish().catch((error: unknown) => log(`The deployment document could not be renewed: ${error instanceof Error ? error.message : "unknown"}`));
+      publish().catch((error: unknown) =>
+        log(`The deployment document could not be renewed: ${error instanceof Error ? error.message : "unknown"}`),
+      );
     }, renewEveryMs);
     renewal.unref();
     undo.push(() => clearInterval(renewal));
@@ -309,31 +418,50 @@ interface ServedRemote {
   readonly foreign: boolean;
 }
 
-/** The remotes of this repository, and others; one of the same name takes the place of ours. `teams` stands before the names of the others' teams. */
+/**
+ * The remotes of this repository, and others; one of the same name takes the place of ours. `teams`
+ * stands before the names of the others' teams.
+ */
 function servedRemotes(foreignFolders: readonly string[], teams = ""): readonly ServedRemote[] {
-  const served = new Map<RemoteName, ServedRemote>(remoteNames.map((name) => [name, { name, team: name, folder: join(rootFolder, `remote-${name}`), foreign: false }]));
+  const served = new Map<RemoteName, ServedRemote>(
+    remoteNames.map((name) => [name, { name, team: name, folder: join(rootFolder, `remote-${name}`), foreign: false }]),
+  );
   for (const folder of foreignFolders) {
-    if (!existsSync(join(folder, "build/web"))) throw new Complaint(`${folder} is not a remote that is built: it has no build/web.`);
+    if (!existsSync(join(folder, "build/web")))
+      throw new Complaint(`${folder} is not a remote that is built: it has no build/web.`);
     const { name } = RemoteManifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
     served.set(name, { name, team: `${teams}${name}`, folder, foreign: true });
   }
   return [...served.values()];
 }
 
-/** What was built last; of a remote from elsewhere the release is made here, signed with a development key. */
+/**
+ * What was built last; of a remote from elsewhere the release is made here, signed with a
+ * development key.
+ */
 async function releaseOf({ name, team, folder, foreign }: ServedRemote) {
   const key = await teamKey(team);
-  const release = foreign ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key }) : await presentRelease(folder, key);
+  const release = foreign
+    ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key })
+    : await presentRelease(folder, key);
   if (release === null) throw new Complaint(`remote-${name} is not built.`);
   return release;
 }
 
 async function teamKeys(served: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
-  return Object.fromEntries(await Promise.all(served.map(async ({ name, team }) => [name, [(await teamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]])));
+  return Object.fromEntries(
+    await Promise.all(
+      served.map(
+        async ({ name, team }) =>
+          [name, [(await teamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]],
+      ),
+    ),
+  );
 }
 
 function appVersion(): string {
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8"))).version;
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")))
+    .version;
 }
 
 function upstream(child: Child): string {
@@ -351,7 +479,10 @@ async function becomesHealthy(addresses: readonly string[]): Promise<void> {
   await settleAll(
     addresses.map(async (address) => {
       for (;;) {
-        const status = await fetch(address).then(({ status }) => String(status), () => "no answer");
+        const status = await fetch(address).then(
+          ({ status }) => String(status),
+          () => "no answer",
+        );
         if (status === "200") return;
         if (Date.now() > deadline) throw new Complaint(`${address} is not healthy: ${status}.`);
         await pause(100);

@@ -23,11 +23,25 @@ describe("choosePorts", () => {
     await expect(choosePorts(gateway)).resolves.toMatchObject({ gateway, identity: gateway + 1 });
   });
 
-  it.each([[0, 2], [1, 2], [2, 3]] as const)("says in one line that port %s of %s is in use, and how to choose another", async (offset, count) => {
+  it.each([
+    [0, 2],
+    [1, 2],
+    [2, 3],
+  ] as const)("says in one line that port %s of %s is in use, and how to choose another", async (offset, count) => {
     const { gateway } = await choosePorts(0, 3);
     const server = await listen(gateway + offset);
-    const failure = await choosePorts(gateway, count).then(() => null, (error: unknown) => error);
+    const failure = await choosePorts(gateway, count).then(
+      () => null,
+      (error: unknown) => error,
+    );
     await close(server);
-    expect(failure).toMatchObject({ name: "Complaint", message: expect.stringMatching(new RegExp(`^Port ${String(gateway + offset)} is in use by another program\\. Choose another with PORT.*npm start$`)) });
+    expect(failure).toMatchObject({
+      name: "Complaint",
+      message: expect.stringMatching(
+        new RegExp(
+          `^Port ${String(gateway + offset)} is in use by another program\\. Choose another with PORT.*npm start$`,
+        ),
+      ),
+    });
   });
 });

@@ -5,7 +5,10 @@ import { createServer } from "node:net";
 import { codeOf } from "../error-code.ts";
 import { Complaint } from "./complaint.ts";
 
-/** The gateway's port and, right behind it, the identity provider's; then that of the second vendor's gateway, where there is one, and that of a remote in development. */
+/**
+ * The gateway's port and, right behind it, the identity provider's; then that of the second
+ * vendor's gateway, where there is one, and that of a remote in development.
+ */
 export interface Ports {
   readonly gateway: number;
   readonly identity: number;
@@ -13,19 +16,26 @@ export interface Ports {
   readonly development: number;
 }
 
-/** Checks so many ports in a row before anything starts, two or three; 0 finds four free ones. @throws Complaint when one is taken */
+/**
+ * Checks so many ports in a row before anything starts, two or three; 0 finds four free ones.
+ * @throws Complaint when one is taken
+ */
 export async function choosePorts(wanted: number, count: 2 | 3 = 2): Promise<Ports> {
   const row = (first: number, length: number): number[] => Array.from({ length }, (_, at) => first + at);
   if (wanted !== 0) {
     for (const port of row(wanted, count)) {
       const objection = await objectionTo(port);
-      if (objection !== null) throw new Complaint(`Port ${String(port)} ${objection}. Choose another with PORT, for example: PORT=${String(elsewhere(wanted))} npm start`);
+      if (objection !== null)
+        throw new Complaint(
+          `Port ${String(port)} ${objection}. Choose another with PORT, for example: PORT=${String(elsewhere(wanted))} npm start`,
+        );
     }
     return portsFrom(wanted);
   }
   for (let attempt = 0; attempt < 100; attempt++) {
     const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
-    if ((await Promise.all(row(gateway, 4).map(objectionTo))).every((objection) => objection === null)) return portsFrom(gateway);
+    if ((await Promise.all(row(gateway, 4).map(objectionTo))).every((objection) => objection === null))
+      return portsFrom(gateway);
   }
   throw new Complaint("There are no 4 free ports next to each other on this machine.");
 }

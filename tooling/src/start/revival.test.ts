@@ -35,7 +35,9 @@ describe("createRevival", () => {
     starts = () => Promise.reject(new Error("service did not start: no room."));
     await revival.ended("service", "exit code 1");
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(lines.at(-1)).toBe(`service did not start: no room. It is not tried again; to start it: kill -USR2 ${String(process.pid)}`);
+    expect(lines.at(-1)).toBe(
+      `service did not start: no room. It is not tried again; to start it: kill -USR2 ${String(process.pid)}`,
+    );
     expect(started).toHaveLength(8);
   });
 
@@ -70,7 +72,10 @@ describe("createRevival", () => {
   });
 
   it("starts nothing when it is stopped during the pause", async () => {
-    const patient = createRevival({ log: (line) => lines.push(line), start: (name) => (started.push(name), Promise.resolve()) });
+    const patient = createRevival({
+      log: (line) => lines.push(line),
+      start: (name) => (started.push(name), Promise.resolve()),
+    });
     const ended = patient.ended("service", "exit code 1");
     patient.stop();
     await ended;

@@ -1,7 +1,10 @@
 import { setTimeout as unhurried } from "node:timers/promises";
 
 export interface Revival {
-  /** Says what ended and starts it again, as often as it takes and makes sense. Resolves when it runs, or was given up. */
+  /**
+   * Says what ended and starts it again, as often as it takes and makes sense. Resolves when it
+   * runs, or was given up.
+   */
   ended(name: string, how: string): Promise<void>;
   /** Starts nothing any more. */
   stop(): void;
@@ -21,8 +24,16 @@ const tries = 8;
 /** What ran for so long before it ended is not counted with the deaths before. */
 const steadyMs = 60_000;
 
-/** Parts of the portal that end are started again after 1 s, 2 s, 4 s …; after eight tries in a row that do not last, by a person alone. */
-export function createRevival({ start, log, now = Date.now, pause = (milliseconds, signal) => unhurried(milliseconds, undefined, { signal }).catch(() => undefined) }: RevivalSettings): Revival {
+/**
+ * Parts of the portal that end are started again after 1 s, 2 s, 4 s …; after eight tries in a row
+ * that do not last, by a person alone.
+ */
+export function createRevival({
+  start,
+  log,
+  now = Date.now,
+  pause = (milliseconds, signal) => unhurried(milliseconds, undefined, { signal }).catch(() => undefined),
+}: RevivalSettings): Revival {
   const former = new Map<string, { readonly tries: number; readonly at: number }>();
   const stopped = new AbortController();
 

@@ -1,6 +1,7 @@
 /**
- * The second vendor of the portal on this machine: its own branding (tooling/vendors/arcon.json), and its own `settings`,
- * which is built outside this workspace, from the packed contract and nothing else. `npm run vendor`.
+ * The second vendor of the portal on this machine: its own branding (tooling/vendors/arcon.json),
+ * and its own `settings`, which is built outside this workspace, from the packed contract and
+ * nothing else. `npm run vendor`.
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +38,8 @@ export function secondVendor(): OtherVendor | null {
 }
 
 /**
- * Builds its remote as a team elsewhere would (docs/remotes.md), in a folder for the time being, and keeps the result.
+ * Builds its remote as a team elsewhere would (docs/remotes.md), in a folder for the time being,
+ * and keeps the result.
  * @throws Complaint with all that was said when a step fails
  */
 export async function buildSecondVendor(): Promise<OtherVendor> {
@@ -49,7 +51,8 @@ export async function buildSecondVendor(): Promise<OtherVendor> {
     const made = fingerprintOf(madeOf);
     const workspace = join(outside, "settings");
     await createRemote(workspace, "settings");
-    for (const own of ["manifest.json", "src/remote.tsx", "src/locales", "src/page"]) rmSync(join(workspace, own), { recursive: true });
+    for (const own of ["manifest.json", "src/remote.tsx", "src/locales", "src/page"])
+      rmSync(join(workspace, own), { recursive: true });
     cpSync(join(rootFolder, sources), workspace, { recursive: true });
     await step("install", pnpm(workspace, ["install", "--prefer-offline", "--no-frozen-lockfile"]));
     await step("types", node(workspace, "typescript/bin/tsc"));
@@ -58,7 +61,8 @@ export async function buildSecondVendor(): Promise<OtherVendor> {
     writeFileSync(join(workspace, "build/stamp"), made);
     rmSync(built, { recursive: true, force: true });
     mkdirSync(built, { recursive: true });
-    for (const kept of ["manifest.json", "package.json", "src/locales", "build"]) cpSync(join(workspace, kept), join(built, kept), { recursive: true });
+    for (const kept of ["manifest.json", "package.json", "src/locales", "build"])
+      cpSync(join(workspace, kept), join(built, kept), { recursive: true });
     return { id, name: "Arcón", remoteFolders: [built] };
   } finally {
     rmSync(outside, { recursive: true, force: true });
@@ -72,7 +76,10 @@ function node(folder: string, program: string): Promise<unknown> {
 
 async function step(name: string, work: Promise<unknown>): Promise<void> {
   await work.catch((error: unknown) => {
-    const said = error instanceof Error && "stdout" in error && "stderr" in error ? `${String(error.stdout)}${String(error.stderr)}` : String(error);
+    const said =
+      error instanceof Error && "stdout" in error && "stderr" in error
+        ? `${String(error.stdout)}${String(error.stderr)}`
+        : String(error);
     throw new Complaint(`The settings of ${id} could not be built (${name}):\n${said.trim()}`);
   });
 }

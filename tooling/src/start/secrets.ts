@@ -1,4 +1,7 @@
-/** What the processes of one data folder need to know and nobody else: made once, kept in `keys` (0600). */
+/**
+ * What the processes of one data folder need to know and nobody else: made once, kept in `keys`
+ * (0600).
+ */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -12,7 +15,10 @@ import { rootFolder } from "../paths.ts";
 
 const execute = promisify(execFile);
 
-const ServiceSecrets = z.strictObject({ SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }), RECORD_KEY: z.string() });
+const ServiceSecrets = z.strictObject({
+  SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }),
+  RECORD_KEY: z.string(),
+});
 const IdentitySecrets = z.strictObject({ IDENTITY_KEYS: z.string(), COOKIE_KEYS: z.string() });
 const Token = z.strictObject({ token: z.string() });
 const DemoAccount = z.strictObject({ username: z.string(), email: z.string(), password: z.string() });
@@ -27,12 +33,19 @@ export interface Secrets {
 }
 
 export async function secretsOf(keysFolder: string): Promise<Secrets> {
-  const [service, identity, identityAdminToken, demo] = await Promise.all([serviceSecrets(keysFolder), identitySecrets(keysFolder), adminToken(keysFolder), demoAccount(keysFolder)]);
+  const [service, identity, identityAdminToken, demo] = await Promise.all([
+    serviceSecrets(keysFolder),
+    identitySecrets(keysFolder),
+    adminToken(keysFolder),
+    demoAccount(keysFolder),
+  ]);
   return { service, identity, identityAdminToken, demo };
 }
 
 export async function serviceSecrets(keysFolder: string): Promise<Secrets["service"]> {
-  const { SESSION_KEYS, RECORD_KEY } = ServiceSecrets.parse(await readOrMake(join(keysFolder, "service.json"), makeServiceSecrets));
+  const { SESSION_KEYS, RECORD_KEY } = ServiceSecrets.parse(
+    await readOrMake(join(keysFolder, "service.json"), makeServiceSecrets),
+  );
   return { SESSION_KEYS: JSON.stringify(SESSION_KEYS), RECORD_KEY };
 }
 
@@ -59,12 +72,19 @@ export async function demoAccount(keysFolder: string): Promise<DemoAccount> {
 
 /** The first key signs sessions, the next is published already, so that rotation breaks nobody. */
 async function makeServiceSecrets(): Promise<z.infer<typeof ServiceSecrets>> {
-  return { SESSION_KEYS: { keys: [await makeKey(), await makeKey()] }, RECORD_KEY: randomBytes(32).toString("base64url") };
+  return {
+    SESSION_KEYS: { keys: [await makeKey(), await makeKey()] },
+    RECORD_KEY: randomBytes(32).toString("base64url"),
+  };
 }
 
-/** The identity provider knows what its keys look like; it is asked in a process of its own, because nobody imports `api`. */
+/**
+ * The identity provider knows what its keys look like; it is asked in a process of its own, because
+ * nobody imports `api`.
+ */
 async function makeIdentitySecrets(): Promise<unknown> {
-  const ask = 'import { generateIdentityKeys } from "./api/src/identity/keys.ts"; console.log(JSON.stringify(await generateIdentityKeys()));';
+  const ask =
+    'import { generateIdentityKeys } from "./api/src/identity/keys.ts"; console.log(JSON.stringify(await generateIdentityKeys()));';
   const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", ask], { cwd: rootFolder });
   return JSON.parse(stdout);
 }

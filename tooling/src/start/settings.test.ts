@@ -4,21 +4,33 @@ import { readStartSettings } from "./settings.ts";
 
 describe("readStartSettings", () => {
   it("needs nothing to be set", () => {
-    expect(readStartSettings({})).toMatchObject({ port: 3000, databaseUrls: null, authority: null, clientId: "relicario-portal", environment: "test" });
+    expect(readStartSettings({})).toMatchObject({
+      port: 3000,
+      databaseUrls: null,
+      authority: null,
+      clientId: "relicario-portal",
+      environment: "test",
+    });
   });
 
   it("takes the provider's address, the client and the environment from where it is started", () => {
     const authority = "https://id.acme.example/realms/acme";
-    expect(readStartSettings({ IDP_AUTHORITY: authority, IDP_CLIENT_ID: "acme-portal", ENVIRONMENT: "dev" })).toMatchObject({ authority, clientId: "acme-portal", environment: "dev" });
+    expect(
+      readStartSettings({ IDP_AUTHORITY: authority, IDP_CLIENT_ID: "acme-portal", ENVIRONMENT: "dev" }),
+    ).toMatchObject({ authority, clientId: "acme-portal", environment: "dev" });
   });
 
   it("takes folders of remotes from elsewhere, as in PATH", () => {
-    expect(readStartSettings({ REMOTES: ["/a/one", "/b/two"].join(delimiter) }).remoteFolders).toEqual(["/a/one", "/b/two"].map((folder) => resolve(folder)));
+    expect(readStartSettings({ REMOTES: ["/a/one", "/b/two"].join(delimiter) }).remoteFolders).toEqual(
+      ["/a/one", "/b/two"].map((folder) => resolve(folder)),
+    );
     expect(readStartSettings({ REMOTES: "" }).remoteFolders).toEqual([]);
   });
 
   it("lists all that is wrong in one line, without values", () => {
-    expect(() => readStartSettings({ PORT: "abc", DATABASE_URL: "mysql://user:secret@host/x" })).toThrow(/^PORT is not a port; DATABASE_URL is not a postgresql address$/);
+    expect(() => readStartSettings({ PORT: "abc", DATABASE_URL: "mysql://user:secret@host/x" })).toThrow(
+      /^PORT is not a port; DATABASE_URL is not a postgresql address$/,
+    );
   });
 
   it.each(["-1", "65535", "3000.5", "1e9"])("refuses the port %s", (port) => {
@@ -26,7 +38,12 @@ describe("readStartSettings", () => {
   });
 
   it("asks for the identity provider's database too when the service's is given", () => {
-    expect(() => readStartSettings({ DATABASE_URL: "postgresql://localhost/a" })).toThrow("set IDENTITY_DATABASE_URL too");
-    expect(readStartSettings({ DATABASE_URL: "postgresql://localhost/a", IDENTITY_DATABASE_URL: "postgresql://localhost/b" }).databaseUrls).toEqual({ service: "postgresql://localhost/a", identity: "postgresql://localhost/b" });
+    expect(() => readStartSettings({ DATABASE_URL: "postgresql://localhost/a" })).toThrow(
+      "set IDENTITY_DATABASE_URL too",
+    );
+    expect(
+      readStartSettings({ DATABASE_URL: "postgresql://localhost/a", IDENTITY_DATABASE_URL: "postgresql://localhost/b" })
+        .databaseUrls,
+    ).toEqual({ service: "postgresql://localhost/a", identity: "postgresql://localhost/b" });
   });
 });

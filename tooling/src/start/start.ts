@@ -14,7 +14,10 @@ let portal: RunningPortal | null = null;
 let stopping = false;
 const starting = new AbortController();
 
-/** Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is enough. */
+/**
+ * Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is
+ * enough.
+ */
 function stop(code: number): void {
   if (stopping) return;
   stopping = true;
@@ -48,7 +51,13 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 try {
   const { port, dataDir } = readStartSettings(process.env);
   const second = secondVendor();
-  const running = await startPortal({ port, dataDir, log, signal: starting.signal, ...(second !== null && { second }) });
+  const running = await startPortal({
+    port,
+    dataDir,
+    log,
+    signal: starting.signal,
+    ...(second !== null && { second }),
+  });
   portal = running;
   process.on("SIGUSR2", () => void revive(running));
   const here = (path: string): string => relative(process.cwd(), path) || ".";
@@ -62,7 +71,8 @@ ${second === null ? "" : `  Open            ${String(running.secondOrigin)}   of
 Ctrl-C stops everything.`);
   collect();
 } catch (error) {
-  if (starting.signal.aborted) process.exit(0); // Ctrl-C while starting: all is undone, and what still builds ends with this process
+  // Ctrl-C while starting: all is undone, and what still builds ends with this process
+  if (starting.signal.aborted) process.exit(0);
   // A Complaint is written for the person; anything else is a fault of ours, shown whole.
   console.error(error instanceof Complaint ? error.message : error);
   process.exitCode = 1;

@@ -44,9 +44,17 @@ describe("the static servers of one process", () => {
     await all.process.start();
     const port = named("settings").port();
     await named("settings").kill();
-    expect([named("settings").running(), await read("settings"), await read("secrets")]).toEqual([false, null, "of secrets"]);
+    expect([named("settings").running(), await read("settings"), await read("secrets")]).toEqual([
+      false,
+      null,
+      "of secrets",
+    ]);
     await named("settings").start();
-    expect([named("settings").running(), named("settings").port(), await read("settings")]).toEqual([true, port, "of settings"]);
+    expect([named("settings").running(), named("settings").port(), await read("settings")]).toEqual([
+      true,
+      port,
+      "of settings",
+    ]);
   });
 
   it("come back at their addresses when the process was killed, but for those that were stopped", async () => {

@@ -7,12 +7,17 @@ import { createChild, type Child, type ChildSettings } from "./child.ts";
 export interface StaticChildren {
   /** The process; it opens those that are wanted. */
   readonly process: Child;
-  /** One server of it, by its name: it is started and stopped alone, and has an address of its own. */
+  /**
+   * One server of it, by its name: it is started and stopped alone, and has an address of its own.
+   */
   readonly each: readonly Child[];
 }
 
 /** @param folders of releases, by the remotes' names */
-export function createStaticChildren(folders: ReadonlyMap<string, string>, settings: Pick<ChildSettings, "logFile" | "onDeath">): StaticChildren {
+export function createStaticChildren(
+  folders: ReadonlyMap<string, string>,
+  settings: Pick<ChildSettings, "logFile" | "onDeath">,
+): StaticChildren {
   const ports = new Map<string, number>();
   const wanted = new Set(folders.keys());
   let serving: Serving["serving"] = {};
@@ -28,7 +33,12 @@ export function createStaticChildren(folders: ReadonlyMap<string, string>, setti
     script: "tooling/src/serve/remotes-main.ts",
     environment: () => {
       gone();
-      const servers: StaticServers = [...folders].map(([name, folder]) => ({ name, folder, port: ports.get(name) ?? 0, wanted: wanted.has(name) }));
+      const servers: StaticServers = [...folders].map(([name, folder]) => ({
+        name,
+        folder,
+        port: ports.get(name) ?? 0,
+        wanted: wanted.has(name),
+      }));
       return { STATIC_SERVERS: JSON.stringify(servers) };
     },
     onLine(line) {

@@ -1,11 +1,15 @@
-/** `npm run vendor`: builds what the second vendor has of its own. `npm start` then shows it too. */
+/**
+ * `npm run vendor`: builds what the second vendor has of its own. `npm start` then shows it too.
+ */
 import { Complaint } from "./complaint.ts";
 import { buildSecondVendor } from "./second-vendor.ts";
 
 const began = performance.now();
 try {
   const { name } = await buildSecondVendor();
-  console.log(`The settings of ${name} are built (${((performance.now() - began) / 1000).toFixed(1)} s). The next npm start has its portal two ports above the first.`);
+  console.log(
+    `The settings of ${name} are built (${((performance.now() - began) / 1000).toFixed(1)} s). The next npm start has its portal two ports above the first.`,
+  );
 } catch (error) {
   console.error(error instanceof Complaint ? error.message : error);
   process.exitCode = 1;

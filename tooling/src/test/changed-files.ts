@@ -8,12 +8,16 @@ import { run } from "./run.ts";
 const code = /\.(ts|tsx|mjs|cjs)$/;
 
 /**
- * Files that differ from a commit, those that git does not know among them; deleted ones are left out.
+ * Files that differ from a commit, those that git does not know among them; deleted ones are left
+ * out.
  *
  * @throws Error when git knows no such commit
  */
 export async function changedFiles(since: string): Promise<string[]> {
-  const changed = await Promise.all([git(["diff", "-z", "--name-only", "--diff-filter=d", since]), git(["ls-files", "-z", "--others", "--exclude-standard"])]);
+  const changed = await Promise.all([
+    git(["diff", "-z", "--name-only", "--diff-filter=d", since]),
+    git(["ls-files", "-z", "--others", "--exclude-standard"]),
+  ]);
   return changed.flat();
 }
 
@@ -32,13 +36,19 @@ export async function branchPoint(): Promise<string> {
   return "HEAD";
 }
 
-/** Unit files that import any of these files, directly or through others; those in the same folder as one of them come first. */
+/**
+ * Unit files that import any of these files, directly or through others; those in the same folder
+ * as one of them come first.
+ */
 export async function relatedUnits(changed: readonly string[]): Promise<string[]> {
   const sources = changed.filter((file) => code.test(file));
   if (sources.length === 0) return [];
   const folders = new Set(sources.map((file) => dirname(file)));
   const related = (await jestFiles(["--findRelatedTests", ...sources])).sort();
-  return [...related.filter((file) => folders.has(dirname(file))), ...related.filter((file) => !folders.has(dirname(file)))];
+  return [
+    ...related.filter((file) => folders.has(dirname(file))),
+    ...related.filter((file) => !folders.has(dirname(file))),
+  ];
 }
 
 async function git(args: readonly string[]): Promise<string[]> {

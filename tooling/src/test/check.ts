@@ -1,6 +1,6 @@
 /**
- * `pnpm check [ref]`: lint, types and tests of what changed since `ref` (`HEAD` unless told): seconds instead of minutes while
- * working. What it lets through, `npm test` may still find.
+ * `pnpm check [ref]`: lint, types and tests of what changed since `ref` (`HEAD` unless told):
+ * seconds instead of minutes while working. What it lets through, `npm test` may still find.
  */
 import { changedFiles } from "./changed-files.ts";
 import { jest } from "./jest.ts";
@@ -19,12 +19,15 @@ if (code.length + texts.length === 0) {
   process.exit();
 }
 console.log(`${String(code.length + texts.length)} files changed since ${since}.`);
-if (texts.length > 0 && !(await told("texts", async () => asOne(await node(["tooling/src/checks/texts.ts"]))))) process.exitCode = 1;
+if (texts.length > 0 && !(await told("texts", async () => asOne(await node(["tooling/src/checks/texts.ts"])))))
+  process.exitCode = 1;
 if (code.length === 0) process.exit();
 
 const outcomes = await Promise.all([
   told("lint", async () => asOne(await lint(code))),
-  (async () => (await told("types", async () => asOne(await node(["tooling/src/checks/types.ts"])))) && (await told("tests", () => jest(["--passWithNoTests", "--findRelatedTests", ...code]))))(),
+  (async () =>
+    (await told("types", async () => asOne(await node(["tooling/src/checks/types.ts"])))) &&
+    (await told("tests", () => jest(["--passWithNoTests", "--findRelatedTests", ...code]))))(),
 ]);
 if (!outcomes.every(Boolean)) process.exitCode = 1;
 console.log(`In ${((performance.now() - start) / 1000).toFixed(0)} s.`);

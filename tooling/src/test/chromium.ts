@@ -33,11 +33,16 @@ export interface Machine {
 
 export type Found = { readonly program: string; readonly how: string } | { readonly advice: string };
 
-/** A Chromium: the one that was named, Playwright's own, the system's, one that is installed now; else what to do. */
+/**
+ * A Chromium: the one that was named, Playwright's own, the system's, one that is installed now;
+ * else what to do.
+ */
 export async function findChromium(machine: Machine = thisMachine): Promise<Found> {
   const { named, playwrights, exists, mayInstall, install } = machine;
   if (named !== undefined && named !== "") {
-    return exists(named) ? { program: named, how: `named by ${chromiumVariable}` } : { advice: `${chromiumVariable} names ${named}, which is not there.` };
+    return exists(named)
+      ? { program: named, how: `named by ${chromiumVariable}` }
+      : { advice: `${chromiumVariable} names ${named}, which is not there.` };
   }
   const own = playwrights();
   if (own !== null && exists(own)) return { program: own, how: "Playwright's own" };
@@ -62,7 +67,9 @@ const thisMachine: Machine = {
   playwrights: () => {
     const ofE2e = createRequire(join(rootFolder, "e2e/package.json"));
     // The library is a function (its `test`) with the browsers as members.
-    const Library = z.custom<{ readonly chromium: { readonly executablePath: () => string } }>((value) => typeof value === "function" && "chromium" in value);
+    const Library = z.custom<{ readonly chromium: { readonly executablePath: () => string } }>(
+      (value) => typeof value === "function" && "chromium" in value,
+    );
     return Library.parse(ofE2e("@playwright/test")).chromium.executablePath();
   },
   exists: existsSync,
@@ -71,7 +78,9 @@ const thisMachine: Machine = {
     const environment = { DEBIAN_FRONTEND: "noninteractive" };
     console.log("  Installing Debian's chromium.");
     await run("apt-get", ["update", "-qq"], { environment });
-    const { code, said } = await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], { environment });
+    const { code, said } = await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], {
+      environment,
+    });
     if (code !== 0) console.error(said);
     return code === 0;
   },

@@ -1,7 +1,13 @@
 import { bin, run, type Outcome } from "./run.ts";
 
 /** Its rules ask for no types, so what they say of a file holds while the file is the same. */
-const eslintOptions = ["--max-warnings=0", "--no-warn-ignored", "--cache", "--cache-strategy=content", "--cache-location=.cache/eslint/"];
+const eslintOptions = [
+  "--max-warnings=0",
+  "--no-warn-ignored",
+  "--cache",
+  "--cache-strategy=content",
+  "--cache-location=.cache/eslint/",
+];
 
 /** oxlint, then ESLint for the rules that it alone has; all files unless some are named. */
 export async function lint(files: readonly string[]): Promise<Outcome> {

@@ -24,18 +24,38 @@ const Report = z.object({
 });
 
 /** Runs Playwright with a Chromium that is found or installed. */
-export async function playwright(args: readonly string[], config = "playwright.config.ts", environment: Readonly<Record<string, string>> = {}): Promise<Result> {
+export async function playwright(
+  args: readonly string[],
+  config = "playwright.config.ts",
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Result> {
   const browser = await findChromium();
   if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
   const folder = mkdtempSync(join(tmpdir(), "playwright-"));
   const reportFile = join(folder, "report.json");
   try {
-    const { code, said } = await run(join(rootFolder, "e2e/node_modules/.bin/playwright"), ["test", "--config", `e2e/${config}`, ...args], {
-      environment: { [chromiumVariable]: browser.program, CI: "true", PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile, ...environment },
-    });
+    const { code, said } = await run(
+      join(rootFolder, "e2e/node_modules/.bin/playwright"),
+      ["test", "--config", `e2e/${config}`, ...args],
+      {
+        environment: {
+          [chromiumVariable]: browser.program,
+          CI: "true",
+          PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
+          ...environment,
+        },
+      },
+    );
     if (!existsSync(reportFile)) return { passed: 0, failed: 1, said };
-    const { stats, suites, config: { rootDir } } = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
-    return { ...counted(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, said), files: suites.map((suite) => costOf(suite, rootDir)) };
+    const {
+      stats,
+      suites,
+      config: { rootDir },
+    } = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
+    return {
+      ...counted(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, said),
+      files: suites.map((suite) => costOf(suite, rootDir)),
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -43,7 +63,11 @@ export async function playwright(args: readonly string[], config = "playwright.c
 
 /** A worker's seconds; what the browser and the portal use of the processor is theirs. */
 function costOf(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
-  return { file: join(rootDir, suite.file).slice(rootFolder.length + 1), seconds: durationOf(suite) / 1000, processorSeconds: null };
+  return {
+    file: join(rootDir, suite.file).slice(rootFolder.length + 1),
+    seconds: durationOf(suite) / 1000,
+    processorSeconds: null,
+  };
 }
 
 function durationOf({ specs, suites = [] }: z.infer<typeof Suite>): number {

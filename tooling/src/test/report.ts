@@ -21,7 +21,9 @@ export const StepReport = z.object({
   commit: z.string(),
   /** By the clock. */
   seconds: z.number(),
-  /** Of the processor, of its process and all that it started; null where the system does not tell. */
+  /**
+   * Of the processor, of its process and all that it started; null where the system does not tell.
+   */
   processorSeconds: z.number().nullable(),
   /** How many processes wanted a processor when it began, over a minute. */
   load: z.number(),
@@ -55,5 +57,8 @@ export function removeReport(path: string): void {
 export function readHistory(): Omit<StepReport, "said">[] {
   if (!existsSync(history)) return [];
   const Line = StepReport.omit({ said: true });
-  return readFileSync(history, "utf8").trim().split("\n").flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? []);
+  return readFileSync(history, "utf8")
+    .trim()
+    .split("\n")
+    .flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? []);
 }

@@ -14,14 +14,24 @@ export interface FileCost {
   readonly file: string;
   /** By the clock. */
   readonly seconds: number;
-  /** Of the processor, in the process of the test; null where what works is another process, such as a browser. */
+  /**
+   * Of the processor, in the process of the test; null where what works is another process, such as
+   * a browser.
+   */
   readonly processorSeconds: number | null;
 }
 
 /** Of a program that passes or fails as one. */
-export const asOne = ({ code, said }: { readonly code: number; readonly said: string }): Result => ({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, said });
+export const asOne = ({ code, said }: { readonly code: number; readonly said: string }): Result => ({
+  passed: code === 0 ? 1 : 0,
+  failed: code === 0 ? 0 : 1,
+  said,
+});
 
-/** A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as one failure. */
+/**
+ * A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as
+ * one failure.
+ */
 export function counted(passed: number, failed: number, skipped: number, code: number, said: string): Result {
   const all = failed === 0 && (code !== 0 || passed === 0) ? 1 : failed;
   const remark = `${String(passed)} passed${skipped > 0 ? `, ${String(skipped)} skipped` : ""}`;
@@ -31,5 +41,9 @@ export function counted(passed: number, failed: number, skipped: number, code: n
 /** One result of several. */
 export function together(results: readonly Result[]): Result {
   const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0);
-  return { passed: sum(({ passed }) => passed), failed: sum(({ failed }) => failed), said: results.flatMap(({ failed, said }) => (failed > 0 ? [said.trim()] : [])).join("\n\n") };
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    said: results.flatMap(({ failed, said }) => (failed > 0 ? [said.trim()] : [])).join("\n\n"),
+  };
 }

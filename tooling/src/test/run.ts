@@ -29,8 +29,16 @@ export function endRunning(): void {
 }
 
 /** Runs a program quietly: what it said is shown when it fails. */
-export function run(program: string, args: readonly string[], { folder = rootFolder, environment = {}, show = false, modest = false }: RunOptions = {}): Promise<Outcome> {
-  const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
+export function run(
+  program: string,
+  args: readonly string[],
+  { folder = rootFolder, environment = {}, show = false, modest = false }: RunOptions = {},
+): Promise<Outcome> {
+  const child = spawn(program, args, {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...environment },
+  });
   running.add(child);
   child.once("close", () => running.delete(child));
   if (modest && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -49,7 +57,8 @@ export function run(program: string, args: readonly string[], { folder = rootFol
 }
 
 /** Runs a script of Node. */
-export const node = (args: readonly string[], options?: RunOptions): Promise<Outcome> => run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
+export const node = (args: readonly string[], options?: RunOptions): Promise<Outcome> =>
+  run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
 
 /** A program of `node_modules/.bin`. */
 export const bin = (name: string): string => join(rootFolder, "node_modules/.bin", name);

@@ -1,4 +1,7 @@
-/** Runs a step in a process of its own, so that what it costs is known; through wireit where it may be passed over. */
+/**
+ * Runs a step in a process of its own, so that what it costs is known; through wireit where it may
+ * be passed over.
+ */
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
@@ -25,15 +28,29 @@ interface StepRun {
 }
 
 /** A step that ends without a report failed. */
-export async function runStep(step: Step, { files, more, whole, reuse }: StepRun): Promise<StepReport | { readonly said: string }> {
+export async function runStep(
+  step: Step,
+  { files, more, whole, reuse }: StepRun,
+): Promise<StepReport | { readonly said: string }> {
   const environment = { [filesVariable]: files.join("\n"), [wholeVariable]: whole ? "yes" : "no" };
   removeReport(reportOf(step));
   const outcome =
     reuse && step.cached !== undefined
-      ? await run(process.execPath, ["--run", step.cached.script], { folder: join(rootFolder, step.cached.folder), environment: { ...environment, ...notFromNpm } })
-      : await node([join(import.meta.dirname, "step.ts"), step.name, ...more], { environment, show: step.tiers.length === 0 });
+      ? await run(process.execPath, ["--run", step.cached.script], {
+          folder: join(rootFolder, step.cached.folder),
+          environment: { ...environment, ...notFromNpm },
+        })
+      : await node([join(import.meta.dirname, "step.ts"), step.name, ...more], {
+          environment,
+          show: step.tiers.length === 0,
+        });
   return readReport(reportOf(step)) ?? outcome;
 }
 
 /** wireit takes the script's name from npm's variables before those of `node --run`. */
-const notFromNpm = { npm_lifecycle_event: undefined, npm_package_json: undefined, npm_config_user_agent: undefined, npm_execpath: undefined } as const;
+const notFromNpm = {
+  npm_lifecycle_event: undefined,
+  npm_package_json: undefined,
+  npm_config_user_agent: undefined,
+  npm_execpath: undefined,
+} as const;

@@ -1,6 +1,7 @@
 /**
- * `node step.ts <name> [more]`: runs one step of the test commands and leaves a report of how it ended and what it cost. The name `unit`
- * means the units of the package in whose folder it is called.
+ * `node step.ts <name> [more]`: runs one step of the test commands and leaves a report of how it
+ * ended and what it cost. The name `unit` means the units of the package in whose folder it is
+ * called.
  */
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -24,7 +25,11 @@ if (step === undefined) {
 const start = performance.now();
 const [load = 0] = loadavg();
 const files = (process.env[filesVariable] ?? "").split("\n").filter((file) => file !== "");
-const { files: costs = [], said, ...result } = await step.run({ files, more, whole: process.env[wholeVariable] === "yes" }).catch(failureOf);
+const {
+  files: costs = [],
+  said,
+  ...result
+} = await step.run({ files, more, whole: process.env[wholeVariable] === "yes" }).catch(failureOf);
 const { said: commit } = await run("git", ["rev-parse", "HEAD"]);
 writeReport(reportOf(step), {
   ...result,
@@ -43,7 +48,10 @@ function failureOf(error: unknown): Result {
   return { passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
-/** Of this process and of all that it waited for (proc_pid_stat(5): utime, stime, cutime, cstime, in hundredths of a second). */
+/**
+ * Of this process and of all that it waited for (proc_pid_stat(5): utime, stime, cutime, cstime, in
+ * hundredths of a second).
+ */
 function processorSeconds(): number | null {
   if (process.platform !== "linux") return null;
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];

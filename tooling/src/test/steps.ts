@@ -18,7 +18,20 @@ export interface Step {
   /** Of its report, and of `node tooling/src/test/step.ts <name>`. */
   readonly name: string;
   /** Name for `npm test -- <group>`. */
-  readonly group: "lint" | "lint-typed" | "types" | "checks" | "unit" | "build" | "releases" | "e2e" | "session" | "attacks" | "neighbours" | "contention" | "faults";
+  readonly group:
+    | "lint"
+    | "lint-typed"
+    | "types"
+    | "checks"
+    | "unit"
+    | "build"
+    | "releases"
+    | "e2e"
+    | "session"
+    | "attacks"
+    | "neighbours"
+    | "contention"
+    | "faults";
   /** Empty: runs when its group is named, or all are. */
   readonly tiers: readonly TierName[];
   readonly sentence: string;
@@ -26,11 +39,17 @@ export interface Step {
   readonly instead?: true;
   /** Uses the whole machine; others run two at a time, before those. */
   readonly wide?: true;
-  /** Runs while a step of this group does, which leaves the processors idle at times; with the others where there is none. */
+  /**
+   * Runs while a step of this group does, which leaves the processors idle at times; with the
+   * others where there is none.
+   */
   readonly beside?: "e2e";
   /** The test files of a tier that it runs; a step without any in a tier does not run there. */
   readonly files?: (tier: TestFiles) => readonly string[];
-  /** Passed over while its inputs have not changed: folder and script for wireit, and the report that the script leaves behind, from the root. */
+  /**
+   * Passed over while its inputs have not changed: folder and script for wireit, and the report
+   * that the script leaves behind, from the root.
+   */
   readonly cached?: { readonly folder: string; readonly script: string; readonly report: string };
   readonly run: (asked: Asked) => Promise<Result>;
 }
@@ -55,27 +74,137 @@ const checkList: readonly { readonly sentence: string; readonly work: () => Prom
   { sentence: "Every version stands once", work: check("versions.ts") },
   { sentence: "What the host shares is all that the shared packages export", work: check("surface.ts") },
   { sentence: "Every text is used and exists in both languages", work: check("texts.ts") },
-  { sentence: "Every fact that is called done names a test that exists, and every test file is in one tier", work: check("coverage.ts") },
+  {
+    sentence: "Every fact that is called done names a test that exists, and every test file is in one tier",
+    work: check("coverage.ts"),
+  },
 ];
 
-const ofRoot = (name: string): NonNullable<Step["cached"]> => ({ folder: "", script: `step:${name}`, report: `.cache/test/${name}.json` });
+const ofRoot = (name: string): NonNullable<Step["cached"]> => ({
+  folder: "",
+  script: `step:${name}`,
+  report: `.cache/test/${name}.json`,
+});
 
 export const steps: readonly Step[] = [
-  { name: "types", group: "types", tiers: ["first"], sentence: "The types of all packages hold", cached: ofRoot("types"), run: async () => asOne(await check("types.ts")()) },
-  { name: "lint", group: "lint", tiers: ["first"], sentence: "The code keeps to its rules and boundaries", cached: ofRoot("lint"), run: async ({ more }) => asOne(await lint(more)) },
-  { name: "lint-typed", group: "lint-typed", tiers: ["second"], sentence: "The code keeps to the one rule that only ESLint with types has", cached: ofRoot("lint-typed"), run: async () => asOne(await run(bin("eslint"), ["--config", "eslint.typed.config.mjs", "."])) },
-  { name: "checks", group: "checks", tiers: ["first"], sentence: "Nothing is left over, in a circle, there twice, without its text or without its test", cached: ofRoot("checks"), run: checks },
+  {
+    name: "types",
+    group: "types",
+    tiers: ["first"],
+    sentence: "The types of all packages hold",
+    cached: ofRoot("types"),
+    run: async () => asOne(await check("types.ts")()),
+  },
+  {
+    name: "lint",
+    group: "lint",
+    tiers: ["first"],
+    sentence: "The code keeps to its rules and boundaries",
+    cached: ofRoot("lint"),
+    run: async ({ more }) => asOne(await lint(more)),
+  },
+  {
+    name: "lint-typed",
+    group: "lint-typed",
+    tiers: ["second"],
+    sentence: "The code keeps to the one rule that only ESLint with types has",
+    cached: ofRoot("lint-typed"),
+    run: async () => asOne(await run(bin("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
+  },
+  {
+    name: "checks",
+    group: "checks",
+    tiers: ["first"],
+    sentence: "Nothing is left over, in a circle, there twice, without its text or without its test",
+    cached: ofRoot("checks"),
+    run: checks,
+  },
   ...packages.map(unitsOf),
-  { name: "units", group: "unit", tiers: [], instead: true, wide: true, sentence: "Units and the service do what their tests say", run: ({ more }) => jest(more) },
-  { name: "build", group: "build", tiers: ["first", "second"], wide: true, sentence: "Host and remotes build, hold only what belongs there, and stay within their budgets", cached: ofRoot("build"), run: build },
-  { name: "rebuild", group: "build", tiers: ["second"], wide: true, sentence: "The same sources give the same bytes in another folder", cached: ofRoot("rebuild"), run: ({ whole }) => rebuiltAlike(whole ? buildables : ["host", "settings"]) },
-  { name: "releases", group: "releases", tiers: ["second"], beside: "e2e", sentence: "Every release that is kept keeps to the contract in this host", run: releasesConform },
-  { name: "stories", group: "e2e", tiers: ["first", "second"], wide: true, sentence: "People can do what we promise, in a real browser", files: ({ stories }) => stories, cached: ofRoot("stories"), run: stories },
-  { name: "session", group: "session", tiers: [], wide: true, sentence: "A page left open stays signed in, in a real browser", run: ({ more }) => built(() => playwright(["specs/session", ...more], undefined, allRounds)) },
-  { name: "attacks", group: "attacks", tiers: [], wide: true, sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox", run: ({ more }) => built(() => playwright(more, "attacks.config.ts", allRounds)) },
-  { name: "neighbours", group: "neighbours", tiers: [], wide: true, sentence: "Whatever one account does, others are served", run: ({ more }) => onStand("neighbours", more) },
-  { name: "contention", group: "contention", tiers: [], wide: true, sentence: "However many come at once, a share has as many views as it has, and a request one answer", run: ({ more }) => onStand("contention", more) },
-  { name: "kills", group: "faults", tiers: [], wide: true, sentence: "Killing services, gateway and database at random loses nothing that was acknowledged", run: ({ more }) => onStand("kills", more) },
+  {
+    name: "units",
+    group: "unit",
+    tiers: [],
+    instead: true,
+    wide: true,
+    sentence: "Units and the service do what their tests say",
+    run: ({ more }) => jest(more),
+  },
+  {
+    name: "build",
+    group: "build",
+    tiers: ["first", "second"],
+    wide: true,
+    sentence: "Host and remotes build, hold only what belongs there, and stay within their budgets",
+    cached: ofRoot("build"),
+    run: build,
+  },
+  {
+    name: "rebuild",
+    group: "build",
+    tiers: ["second"],
+    wide: true,
+    sentence: "The same sources give the same bytes in another folder",
+    cached: ofRoot("rebuild"),
+    run: ({ whole }) => rebuiltAlike(whole ? buildables : ["host", "settings"]),
+  },
+  {
+    name: "releases",
+    group: "releases",
+    tiers: ["second"],
+    beside: "e2e",
+    sentence: "Every release that is kept keeps to the contract in this host",
+    run: releasesConform,
+  },
+  {
+    name: "stories",
+    group: "e2e",
+    tiers: ["first", "second"],
+    wide: true,
+    sentence: "People can do what we promise, in a real browser",
+    files: ({ stories }) => stories,
+    cached: ofRoot("stories"),
+    run: stories,
+  },
+  {
+    name: "session",
+    group: "session",
+    tiers: [],
+    wide: true,
+    sentence: "A page left open stays signed in, in a real browser",
+    run: ({ more }) => built(() => playwright(["specs/session", ...more], undefined, allRounds)),
+  },
+  {
+    name: "attacks",
+    group: "attacks",
+    tiers: [],
+    wide: true,
+    sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox",
+    run: ({ more }) => built(() => playwright(more, "attacks.config.ts", allRounds)),
+  },
+  {
+    name: "neighbours",
+    group: "neighbours",
+    tiers: [],
+    wide: true,
+    sentence: "Whatever one account does, others are served",
+    run: ({ more }) => onStand("neighbours", more),
+  },
+  {
+    name: "contention",
+    group: "contention",
+    tiers: [],
+    wide: true,
+    sentence: "However many come at once, a share has as many views as it has, and a request one answer",
+    run: ({ more }) => onStand("contention", more),
+  },
+  {
+    name: "kills",
+    group: "faults",
+    tiers: [],
+    wide: true,
+    sentence: "Killing services, gateway and database at random loses nothing that was acknowledged",
+    run: ({ more }) => onStand("kills", more),
+  },
 ];
 
 /** Read by tests that come in rounds. */
@@ -97,8 +226,15 @@ function unitsOf(folder: string): Step {
     cached: { folder, script: "unit", report: `${folder}/build/unit.json` },
     run: async ({ files }) => {
       const result = await jest(["--selectProjects", folder, "--runTestsByPath", ...files], { workers: 1 });
-      const missing = result.files === undefined ? [] : files.filter((file) => !result.files?.some((ran) => ran.file === file));
-      return missing.length === 0 ? result : { ...result, failed: result.failed + missing.length, said: `${result.said}\nNo project of jest.config.cjs runs ${missing.join(", ")}.` };
+      const missing =
+        result.files === undefined ? [] : files.filter((file) => !result.files?.some((ran) => ran.file === file));
+      return missing.length === 0
+        ? result
+        : {
+            ...result,
+            failed: result.failed + missing.length,
+            said: `${result.said}\nNo project of jest.config.cjs runs ${missing.join(", ")}.`,
+          };
     },
   };
 }
@@ -114,7 +250,13 @@ async function checks(): Promise<Result> {
 }
 
 function build(): Promise<Result> {
-  return built(async () => together([{ passed: 1, failed: 0, said: "" }, asOne(await check("bundles.ts")()), asOne(await run(bin("size-limit"), []))]));
+  return built(async () =>
+    together([
+      { passed: 1, failed: 0, said: "" },
+      asOne(await check("bundles.ts")()),
+      asOne(await run(bin("size-limit"), [])),
+    ]),
+  );
 }
 
 /** What starts a portal for a test has no time to build it. */
@@ -124,7 +266,9 @@ async function built(work: () => Promise<Result>): Promise<Result> {
 }
 
 async function rebuiltAlike(names: readonly Buildable[]): Promise<Result> {
-  const differing = [...(await rebuild(names))].flatMap(([name, found]) => differences(builtFiles(name), found).map((line) => `${name}: ${line}`));
+  const differing = [...(await rebuild(names))].flatMap(([name, found]) =>
+    differences(builtFiles(name), found).map((line) => `${name}: ${line}`),
+  );
   return { passed: differing.length === 0 ? 1 : 0, failed: differing.length === 0 ? 0 : 1, said: differing.join("\n") };
 }
 
@@ -134,10 +278,20 @@ function releasesConform(): Promise<Result> {
     const { folders, refused } = keptReleases();
     const results: Result[] = [];
     for (const [release, folder] of folders) {
-      const { failed, said } = await jest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], { workers: 1, environment: { RELICARIO_RELEASE: folder }, modest: true });
+      const { failed, said } = await jest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], {
+        workers: 1,
+        environment: { RELICARIO_RELEASE: folder },
+        modest: true,
+      });
       results.push(asOne({ code: failed, said: `${release}\n${said}` }));
     }
-    return { ...together(results), remark: [`${String(results.length)} releases`, ...(refused.length > 0 ? [`refused for their contract: ${refused.join(", ")}`] : [])].join("; ") };
+    return {
+      ...together(results),
+      remark: [
+        `${String(results.length)} releases`,
+        ...(refused.length > 0 ? [`refused for their contract: ${refused.join(", ")}`] : []),
+      ].join("; "),
+    };
   });
 }
 
@@ -145,8 +299,15 @@ function releasesConform(): Promise<Result> {
 function stories({ files, more, whole }: Asked): Promise<Result> {
   const named = more.length > 0;
   const chosen = named ? more : files.map((file) => file.replace(/^e2e\//, ""));
-  return built(() => playwright([...(whole || named ? [] : ["--grep-invert", longStories]), ...chosen], undefined, whole ? allRounds : {}));
+  return built(() =>
+    playwright(
+      [...(whole || named ? [] : ["--grep-invert", longStories]), ...chosen],
+      undefined,
+      whole ? allRounds : {},
+    ),
+  );
 }
 
 /** What runs on a small deployment of real processes, and shows what it finds as it goes. */
-const onStand = async (name: "contention" | "kills" | "neighbours", more: readonly string[]): Promise<Result> => asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));
+const onStand = async (name: "contention" | "kills" | "neighbours", more: readonly string[]): Promise<Result> =>
+  asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));

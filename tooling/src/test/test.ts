@@ -1,6 +1,7 @@
 /**
- * `npm test`: the first tier. `npm test -- stories` (`npm run test:stories`): the second. `npm test -- <group> [more]`: a part of both.
- * `npm test -- all`: everything, also what takes too long for every time. Ends with `N passed, N failed`.
+ * `npm test`: the first tier. `npm test -- stories` (`npm run test:stories`): the second. `npm test
+ * -- <group> [more]`: a part of both. `npm test -- all`: everything, also what takes too long for
+ * every time. Ends with `N passed, N failed`.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +19,9 @@ const [asked, ...more] = process.argv.slice(2);
 const whole = asked === "all";
 const tier: TierName | null = asked === undefined ? "first" : asked === "stories" ? "second" : null;
 if (tier === null && !whole && !groups.some((group) => group === asked)) {
-  console.error(`There is no part "${String(asked)}": choose one of ${groups.join(", ")}, "stories" for the second tier, "all" for everything, or none for the first tier.`);
+  console.error(
+    `There is no part "${String(asked)}": choose one of ${groups.join(", ")}, "stories" for the second tier, "all" for everything, or none for the first tier.`,
+  );
   process.exit(2);
 }
 
@@ -50,7 +53,9 @@ async function take(step: Step, files: readonly string[]): Promise<void> {
   }
   passed += report.passed;
   failed += report.failed;
-  const remarks = [report.remark, report.at < from ? "unchanged" : undefined, `${seconds.toFixed(1)} s`].filter((remark) => remark !== undefined);
+  const remarks = [report.remark, report.at < from ? "unchanged" : undefined, `${seconds.toFixed(1)} s`].filter(
+    (remark) => remark !== undefined,
+  );
   console.log(`${report.failed === 0 ? "✓" : "✗"} ${step.sentence} (${remarks.join(", ")})`);
   if (report.failed > 0) console.log(`${report.said.trim()}\n`);
 }
@@ -65,12 +70,15 @@ async function testFiles(): Promise<TestFiles> {
     return { units: [...first.units, ...second.units], stories: [...first.stories, ...second.stories] };
   }
   const { postponed, ...tiers } = tiersOf(files, rows, await relatedUnits(await changedFiles(await branchPoint())));
-  if (postponed.length > 0) console.log(`${String(postponed.length)} more files are related to what changed; npm run test:stories runs them.`);
+  if (postponed.length > 0)
+    console.log(`${String(postponed.length)} more files are related to what changed; npm run test:stories runs them.`);
   return tiers[tier];
 }
 
 const files = await testFiles().catch((error: unknown) => {
-  console.error(`The test files could not be listed: ${error instanceof Error ? error.message : String(error)}\n0 passed, 1 failed`);
+  console.error(
+    `The test files could not be listed: ${error instanceof Error ? error.message : String(error)}\n0 passed, 1 failed`,
+  );
   process.exit(1);
 });
 const filesOf = (step: Step): readonly string[] | null => (step.files === undefined ? null : step.files(files));
@@ -85,15 +93,25 @@ function chosenSteps(): Step[] {
 }
 
 const companionsOf = (group: Step["group"]): readonly Step[] => todo.filter(({ beside }) => beside === group);
-const inLane = (step: Step): boolean => step.wide !== true && (step.beside === undefined || !todo.some(({ group }) => group === step.beside));
+const inLane = (step: Step): boolean =>
+  step.wide !== true && (step.beside === undefined || !todo.some(({ group }) => group === step.beside));
 
 /** What has many files last would be waited for alone. */
-const waiting = todo.filter(inLane).sort((one, other) => (filesOf(one) === null ? -1 : filesOf(other) === null ? 1 : (filesOf(other)?.length ?? 0) - (filesOf(one)?.length ?? 0)));
+const waiting = todo
+  .filter(inLane)
+  .sort((one, other) =>
+    filesOf(one) === null
+      ? -1
+      : filesOf(other) === null
+        ? 1
+        : (filesOf(other)?.length ?? 0) - (filesOf(one)?.length ?? 0),
+  );
 const lane = async (): Promise<void> => {
   for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await take(step, filesOf(step) ?? []);
 };
 await Promise.all([lane(), lane()]);
-for (const step of todo.filter(({ wide }) => wide === true)) await Promise.all([step, ...companionsOf(step.group)].map((one) => take(one, filesOf(one) ?? [])));
+for (const step of todo.filter(({ wide }) => wide === true))
+  await Promise.all([step, ...companionsOf(step.group)].map((one) => take(one, filesOf(one) ?? [])));
 
 console.log(`\nIn ${((performance.now() - start) / 1000).toFixed(0)} s.`);
 console.log(`${String(passed)} passed, ${String(failed)} failed`);

@@ -1,16 +1,38 @@
 import type { CoverageRow } from "../checks/coverage-table.ts";
 import { mainStories, relatedBudget, tiersOf } from "./tiers.ts";
 
-const row = (...tests: string[]): CoverageRow => ({ id: "1.1", fact: "a fact", subject: "shell", state: "works", tests });
+const row = (...tests: string[]): CoverageRow => ({
+  id: "1.1",
+  fact: "a fact",
+  subject: "shell",
+  state: "works",
+  tests,
+});
 const unit = (name: string): string => `host/src/${name}.test.ts`;
 const story = (name: string): string => `e2e/specs/${name}.spec.ts`;
 
 describe("tiersOf", () => {
-  const files = [unit("a"), unit("b"), unit("contracts/c"), "remote-a/src/conformance.test.tsx", "remote-a/src/conformance-all.test.tsx", story("x"), story("y"), story("z"), ...mainStories, "e2e/attacks/one.spec.ts", "host/released/one.test.ts", "tooling/template/src/one.test.tsx"];
+  const files = [
+    unit("a"),
+    unit("b"),
+    unit("contracts/c"),
+    "remote-a/src/conformance.test.tsx",
+    "remote-a/src/conformance-all.test.tsx",
+    story("x"),
+    story("y"),
+    story("z"),
+    ...mainStories,
+    "e2e/attacks/one.spec.ts",
+    "host/released/one.test.ts",
+    "tooling/template/src/one.test.tsx",
+  ];
 
   it("takes unit files that a fact names, conformance and contract suites first, and all others second", () => {
     const { first, second } = tiersOf(files, [row(unit("a"))]);
-    expect([first.units, second.units]).toEqual([[unit("a"), unit("contracts/c"), "remote-a/src/conformance.test.tsx"], [unit("b"), "remote-a/src/conformance-all.test.tsx"]]);
+    expect([first.units, second.units]).toEqual([
+      [unit("a"), unit("contracts/c"), "remote-a/src/conformance.test.tsx"],
+      [unit("b"), "remote-a/src/conformance-all.test.tsx"],
+    ]);
   });
 
   it("tells the main stories first, and leaves a story whose facts a unit shows to the second", () => {
@@ -19,7 +41,13 @@ describe("tiersOf", () => {
   });
 
   it("tells the fewest stories that show what no unit shows", () => {
-    const { first } = tiersOf(files, [row(story("x")), row(story("x"), story("y")), row(story("y"), story("z")), row(story("z")), row(story("y"), mainStories[0] ?? "")]);
+    const { first } = tiersOf(files, [
+      row(story("x")),
+      row(story("x"), story("y")),
+      row(story("y"), story("z")),
+      row(story("z")),
+      row(story("y"), mainStories[0] ?? ""),
+    ]);
     expect(first.stories).toEqual([story("x"), story("z"), ...mainStories].sort());
   });
 
@@ -28,9 +56,16 @@ describe("tiersOf", () => {
   });
 
   it("takes what is related to a change first, the nearest within the budget, and says what is left", () => {
-    const many = Array.from({ length: relatedBudget + 2 }, (_, index) => unit(`related-${String(index).padStart(3, "0")}`));
+    const many = Array.from({ length: relatedBudget + 2 }, (_, index) =>
+      unit(`related-${String(index).padStart(3, "0")}`),
+    );
     const { first, second, postponed } = tiersOf([...files, ...many], [row(unit("a"))], [unit("a"), ...many]);
-    expect(first.units).toEqual([unit("a"), unit("contracts/c"), ...many.slice(0, relatedBudget), "remote-a/src/conformance.test.tsx"]);
+    expect(first.units).toEqual([
+      unit("a"),
+      unit("contracts/c"),
+      ...many.slice(0, relatedBudget),
+      "remote-a/src/conformance.test.tsx",
+    ]);
     expect(postponed).toEqual(many.slice(relatedBudget));
     expect(second.units).toEqual([unit("b"), ...postponed, "remote-a/src/conformance-all.test.tsx"]);
   });

@@ -1,4 +1,7 @@
-/** What runs when: `npm test` runs the first tier, `npm run test:stories` the second. Both follow from docs/coverage.md. */
+/**
+ * What runs when: `npm test` runs the first tier, `npm run test:stories` the second. Both follow
+ * from docs/coverage.md.
+ */
 import type { CoverageRow } from "../checks/coverage-table.ts";
 
 export const tierNames = ["first", "second"] as const;
@@ -20,13 +23,22 @@ export interface Tiers {
 /** Told at every run, whatever else shows their facts: what people come for. */
 export const mainStories: readonly string[] = ["e2e/specs/protect-and-recover.spec.ts", "e2e/specs/sharing.spec.ts"];
 
-/** Unit files related to a change that the first tier takes beside its own: a minute and a half on two processors. */
+/**
+ * Unit files related to a change that the first tier takes beside its own: a minute and a half on
+ * two processors.
+ */
 export const relatedBudget = 60;
 
-/** Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package outside of this one runs them. */
+/**
+ * Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package
+ * outside of this one runs them.
+ */
 const elsewhere = /^(e2e\/attacks|host\/released|tooling\/template)\//;
 const storyFolder = "e2e/specs/";
-/** No fact names them, and others rest on them: what remotes promise the host, and the same assertions on a fake and on what it stands for. */
+/**
+ * No fact names them, and others rest on them: what remotes promise the host, and the same
+ * assertions on a fake and on what it stands for.
+ */
 const promise = /\/src\/conformance\.test\.tsx$|\/contracts\//;
 
 /** Sorts all test files of the checkout; null for what belongs to neither tier. */
@@ -36,12 +48,17 @@ export function kindOf(file: string): keyof TestFiles | null {
 }
 
 /**
- * The first tier: unit files that a fact names, conformance and contract suites, unit files related to what changed, and the fewest story
- * files that show all facts which no unit shows, the main ones among them. The second tier: all other files.
+ * The first tier: unit files that a fact names, conformance and contract suites, unit files related
+ * to what changed, and the fewest story files that show all facts which no unit shows, the main
+ * ones among them. The second tier: all other files.
  *
  * @param related unit files related to what changed since the main branch, the nearest first
  */
-export function tiersOf(files: readonly string[], rows: readonly CoverageRow[], related: readonly string[] = []): Tiers {
+export function tiersOf(
+  files: readonly string[],
+  rows: readonly CoverageRow[],
+  related: readonly string[] = [],
+): Tiers {
   const all = (kind: keyof TestFiles): string[] => files.filter((file) => kindOf(file) === kind).sort();
   const named = new Set(rows.flatMap(({ tests }) => tests));
   const byRule = (file: string): boolean => named.has(file) || promise.test(file);
@@ -57,10 +74,15 @@ export function tiersOf(files: readonly string[], rows: readonly CoverageRow[], 
   };
 }
 
-/** A greedy set cover: each time the file that shows most of what is left; of equals the first by name. */
+/**
+ * A greedy set cover: each time the file that shows most of what is left; of equals the first by
+ * name.
+ */
 function storiesFor(rows: readonly CoverageRow[], stories: readonly string[]): ReadonlySet<string> {
   const chosen = new Set(mainStories);
-  let left = rows.map(({ tests }) => tests.filter((file) => kindOf(file) !== null)).filter((tests) => tests.length > 0 && tests.every((file) => kindOf(file) === "stories"));
+  let left = rows
+    .map(({ tests }) => tests.filter((file) => kindOf(file) !== null))
+    .filter((tests) => tests.length > 0 && tests.every((file) => kindOf(file) === "stories"));
   for (;;) {
     left = left.filter((tests) => !tests.some((file) => chosen.has(file)));
     const shows = (file: string): number => left.filter((tests) => tests.includes(file)).length;

@@ -13,7 +13,13 @@ interface Asset {
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#17615c"/><path d="M16 7c-5 0-8 3.4-8 8.2C8 20.6 12.4 24 16 26c3.6-2 8-5.4 8-10.8C24 10.4 21 7 16 7Z" fill="none" stroke="#fff" stroke-width="2"/><circle cx="16" cy="14.5" r="2.2" fill="#fff"/><path d="M16 16v4" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>`;
 
-const font = asset("inter.woff2", "font/woff2", readFileSync(createRequire(import.meta.url).resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2")));
+const font = asset(
+  "inter.woff2",
+  "font/woff2",
+  readFileSync(
+    createRequire(import.meta.url).resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2"),
+  ),
+);
 
 export const assets = {
   font,

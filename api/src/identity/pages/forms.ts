@@ -22,10 +22,16 @@ export interface SignInForm {
   readonly otherAction: string;
   readonly name: string;
   readonly problems: { readonly name?: ProblemName; readonly password?: ProblemName };
-  /** The person is signed in already and shows once more that it is them: nobody else may, and nobody signs up. */
+  /**
+   * The person is signed in already and shows once more that it is them: nobody else may, and
+   * nobody signs up.
+   */
   readonly again: boolean;
   /** Said above the fields, because it belongs to both. */
-  readonly notice?: { readonly problem: "wrong" } | { readonly problem: "other_person"; readonly username: string } | { readonly problem: "too_many"; readonly minutes: number };
+  readonly notice?:
+    | { readonly problem: "wrong" }
+    | { readonly problem: "other_person"; readonly username: string }
+    | { readonly problem: "too_many"; readonly minutes: number };
 }
 
 export function signInPage(look: Look, form: SignInForm): string {
@@ -103,7 +109,8 @@ ${field({
   type: "password",
   label: t((texts) => texts.sign_up.password_label),
   autocomplete: "new-password",
-  hint: unlessSaid(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
+  hint:
+    unlessSaid(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
   problem: problem(form.problems.password),
   focus: first === "password",
 })}
@@ -130,12 +137,16 @@ function wordsOf(look: Look, notice: NonNullable<SignInForm["notice"]>): string 
     case "other_person":
       return t((texts) => texts.problems.other_person, { username: notice.username });
     case "too_many":
-      return t((texts) => (notice.minutes === 1 ? texts.problems.too_many_one : texts.problems.too_many_other), { count: notice.minutes });
+      return t((texts) => (notice.minutes === 1 ? texts.problems.too_many_one : texts.problems.too_many_other), {
+        count: notice.minutes,
+      });
   }
 }
 
 function field({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
-  const said = [problem === undefined ? null : `${name}-problem`, hint === undefined ? null : `${name}-hint`].filter((id) => id !== null);
+  const said = [problem === undefined ? null : `${name}-problem`, hint === undefined ? null : `${name}-hint`].filter(
+    (id) => id !== null,
+  );
   return html`<div class="field">
 <label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${

@@ -18,7 +18,10 @@ export class Html {
 
 type Part = Html | string | number | null | readonly Html[];
 
-/** Everything put in is escaped, unless it was made by this tag itself. Attribute values must stand in double quotes. */
+/**
+ * Everything put in is escaped, unless it was made by this tag itself. Attribute values must stand
+ * in double quotes.
+ */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return Html.trusted(strings.reduce((before, string, index) => before + markupOf(parts[index - 1] ?? null) + string));
 }
@@ -30,7 +33,13 @@ function markupOf(part: Part): string {
   return part.map(markupOf).join("");
 }
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");

@@ -21,7 +21,10 @@ export function translator(look: Look): Translate {
 }
 
 /** A whole page. No script; `body` stands in the card, below the title. */
-export function page(look: Look, { title, lead, body, script }: { title: string; lead: string; body: Html; script?: Html }): string {
+export function page(
+  look: Look,
+  { title, lead, body, script }: { title: string; lead: string; body: Html; script?: Html },
+): string {
   const t = translator(look);
   return html`<!doctype html>
 <html lang="${look.language}"${look.theme === undefined ? null : html` data-theme="${look.theme}"`}>

@@ -4,7 +4,11 @@ import { page, translator, type Look } from "./layout.ts";
 export type NoticeName = "expired" | "not_found" | "refused" | "failed" | "signed_out";
 
 /** A page that says one thing and offers the way back. */
-export function noticePage(look: Look, name: NoticeName, { back, code }: { back: string | undefined; code?: string | undefined }): string {
+export function noticePage(
+  look: Look,
+  name: NoticeName,
+  { back, code }: { back: string | undefined; code?: string | undefined },
+): string {
   const t = translator(look);
   return page(look, {
     title: t((texts) => texts[name].title),
@@ -14,7 +18,10 @@ ${back === undefined ? null : html`<a class="button" href="${back}">${t((texts) 
   });
 }
 
-/** Asks before signing out: whoever sent the browser here did not show that it knows who is signed in. */
+/**
+ * Asks before signing out: whoever sent the browser here did not show that it knows who is signed
+ * in.
+ */
 export function signOutPage(look: Look, { form, stay }: { form: string; stay: string | undefined }): string {
   const t = translator(look);
   return page(look, {

@@ -1,6 +1,6 @@
 /**
- * The one style sheet of these pages. Colours are the portal's tokens, so that going to sign in does not feel like going
- * elsewhere. @param font file name of the font, beside the style sheet
+ * The one style sheet of these pages. Colours are the portal's tokens, so that going to sign in
+ * does not feel like going elsewhere. @param font file name of the font, beside the style sheet
  */
 export function style(font: string): string {
   return `@font-face {

@@ -1,7 +1,8 @@
 /**
- * What the service is compared with: the same answers from routes of Fastify that do nothing else. `/same/…` has them ready;
- * `/query/…` makes one query of the primary key on a pool like the service's, for a favourite one `update … returning` in a
- * transaction. Who calls is believed: header `account`.
+ * What the service is compared with: the same answers from routes of Fastify that do nothing else.
+ * `/same/…` has them ready; `/query/…` makes one query of the primary key on a pool like the
+ * service's, for a favourite one `update … returning` in a transaction. Who calls is believed:
+ * header `account`.
  */
 import Fastify from "fastify";
 import { Pool } from "pg";
@@ -26,17 +27,29 @@ app.put<{ Params: { name: string } }>("/answers/:name", ({ params, body, headers
   return {};
 });
 
-for (const [method, name] of [["GET", "me"], ["GET", "list"], ["PATCH", "favorite"]] as const) {
-  app.route({ method, url: `/same/${name}`, handler: ({ headers }, reply) => reply.send(answers.get(`${name} ${accountOf(headers)}`)) });
+for (const [method, name] of [
+  ["GET", "me"],
+  ["GET", "list"],
+  ["PATCH", "favorite"],
+] as const) {
+  app.route({
+    method,
+    url: `/same/${name}`,
+    handler: ({ headers }, reply) => reply.send(answers.get(`${name} ${accountOf(headers)}`)),
+  });
 }
 
 app.get("/query/me", async ({ headers }) => {
-  const { rows } = await pool.query<Record<string, unknown>>("select * from accounts where id = $1", [accountOf(headers)]);
+  const { rows } = await pool.query<Record<string, unknown>>("select * from accounts where id = $1", [
+    accountOf(headers),
+  ]);
   return { ...answers.get(`me ${accountOf(headers)}`), user_name: rows[0]?.["user_name"] };
 });
 
 app.get("/query/list", async ({ headers }) => {
-  const { rows } = await pool.query<Row>("select * from secrets where account_id = $1 order by id limit 100", [accountOf(headers)]);
+  const { rows } = await pool.query<Row>("select * from secrets where account_id = $1 order by id limit 100", [
+    accountOf(headers),
+  ]);
   return { ...answers.get(`list ${accountOf(headers)}`), secrets: rows.map(present) };
 });
 
@@ -44,7 +57,10 @@ app.patch<{ Body: { secret_db_id: string; favorite: boolean } }>("/query/favorit
   const client = await pool.connect();
   try {
     await client.query("begin");
-    const { rows } = await client.query<Row>("update secrets set favorite = $3 where account_id = $1 and id = $2 returning *", [accountOf(headers), body.secret_db_id, body.favorite]);
+    const { rows } = await client.query<Row>(
+      "update secrets set favorite = $3 where account_id = $1 and id = $2 returning *",
+      [accountOf(headers), body.secret_db_id, body.favorite],
+    );
     await client.query("commit");
     return rows.map(present)[0];
   } finally {
@@ -53,7 +69,15 @@ app.patch<{ Body: { secret_db_id: string; favorite: boolean } }>("/query/favorit
 });
 
 function present({ id, version, favorite, label, size, created_at, updated_at }: Row): object {
-  return { secret_db_id: id, version, favorite, label, size: Number(size), created_at: created_at.toISOString(), updated_at: updated_at.toISOString() };
+  return {
+    secret_db_id: id,
+    version,
+    favorite,
+    label,
+    size: Number(size),
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  };
 }
 
 await app.listen({ host: "127.0.0.1", port: 0 });

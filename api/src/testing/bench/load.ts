@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** One call, whole as it goes over the wire. The calls of one connection take turns among its list. */
+/**
+ * One call, whole as it goes over the wire. The calls of one connection take turns among its list.
+ */
 export type Calls = readonly [Buffer, ...Buffer[]];
 
 export interface Measured {
@@ -15,15 +17,31 @@ export interface Measured {
   readonly bytesPerAnswer: number;
 }
 
-export function httpCall(method: string, path: string, headers: Readonly<Record<string, string>>, body?: unknown): Buffer {
+export function httpCall(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): Buffer {
   const payload = body === undefined ? "" : JSON.stringify(body);
-  const all = { host: "localhost", ...headers, ...(body === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(payload)) }) };
-  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${payload}`);
+  const all = {
+    host: "localhost",
+    ...headers,
+    ...(body === undefined
+      ? {}
+      : { "content-type": "application/json", "content-length": String(Buffer.byteLength(payload)) }),
+  };
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\n${Object.entries(all)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("")}\r\n${payload}`,
+  );
 }
 
 /**
- * Calls for so long, one connection for each list, a call when the answer before it is whole; with `rate` no more than so
- * many a second in all. Costs far less than a client of HTTP: the servers have the processors.
+ * Calls for so long, one connection for each list, a call when the answer before it is whole; with
+ * `rate` no more than so many a second in all. Costs far less than a client of HTTP: the servers
+ * have the processors.
  *
  * @throws Error for an answer that is not 200.
  */
@@ -42,7 +60,8 @@ export async function load(port: number, lists: readonly Calls[], seconds: numbe
         if (apart > 0) {
           const wait = due - performance.now();
           if (wait > 0) await pause(wait);
-          // A timer that fires late is not the server's; a call that had to wait for the one before it is.
+          // A timer that fires late is not the server's; a call that had to wait for the one before
+          // it is.
           const start = wait > 0 ? performance.now() : due;
           const received = await ask(socket, calls[turn % calls.length] ?? calls[0]);
           bytes += received;
@@ -60,7 +79,13 @@ export async function load(port: number, lists: readonly Calls[], seconds: numbe
   );
   const sorted = took.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return { callsPerSecond: took.length / ((performance.now() - begun) / 1_000), median: at(0.5), p99: at(0.99), calls: took.length, bytesPerAnswer: bytes / took.length };
+  return {
+    callsPerSecond: took.length / ((performance.now() - begun) / 1_000),
+    median: at(0.5),
+    p99: at(0.99),
+    calls: took.length,
+    bytesPerAnswer: bytes / took.length,
+  };
 }
 
 /** Of an answer in chunks; it comes as one piece. */

@@ -13,8 +13,12 @@ interface Stat {
 function statOf(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number);
-    const sum = (...at: readonly number[]): number => at.reduce((all, index) => all + (fields[index] ?? 0), 0) / ticksPerSecond;
+    const fields = text
+      .slice(text.lastIndexOf(")") + 2)
+      .split(" ")
+      .map(Number);
+    const sum = (...at: readonly number[]): number =>
+      at.reduce((all, index) => all + (fields[index] ?? 0), 0) / ticksPerSecond;
     return { parent: fields[1] ?? 0, own: sum(11, 12), ofEnded: sum(13, 14) };
   } catch {
     return null; // it ended meanwhile
@@ -23,7 +27,10 @@ function statOf(pid: number): Stat | null {
 
 /** A process with all that it started, directly or not. */
 export function treeOf(root: number): number[] {
-  const parents = readdirSync("/proc").map(Number).filter(Number.isInteger).map((pid) => [pid, statOf(pid)?.parent] as const);
+  const parents = readdirSync("/proc")
+    .map(Number)
+    .filter(Number.isInteger)
+    .map((pid) => [pid, statOf(pid)?.parent] as const);
   const tree = [root];
   for (const pid of tree) tree.push(...parents.flatMap(([child, parent]) => (parent === pid ? [child] : [])));
   return tree;

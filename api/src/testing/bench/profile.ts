@@ -21,10 +21,14 @@ export interface Share {
 }
 
 /**
- * Where a process was busy between two moments (`process.hrtime.bigint()`), by what `--cpu-prof` left in the folder: functions by
- * their own time, and packages.
+ * Where a process was busy between two moments (`process.hrtime.bigint()`), by what `--cpu-prof`
+ * left in the folder: functions by their own time, and packages.
  */
-export function busiest(folder: string, from: bigint, to: bigint): { readonly functions: readonly Share[]; readonly packages: readonly Share[] } {
+export function busiest(
+  folder: string,
+  from: bigint,
+  to: bigint,
+): { readonly functions: readonly Share[]; readonly packages: readonly Share[] } {
   const functions = new Map<string, number>();
   const packages = new Map<string, number>();
   let busy = 0;
@@ -35,11 +39,20 @@ export function busiest(folder: string, from: bigint, to: bigint): { readonly fu
     profile.samples.forEach((sample, index) => {
       at += profile.timeDeltas[index] ?? 0;
       const frame = frames.get(sample);
-      if (frame === undefined || frame.functionName === "(idle)" || BigInt(Math.round(at)) * 1_000n < from || BigInt(Math.round(at)) * 1_000n > to) return;
+      if (
+        frame === undefined ||
+        frame.functionName === "(idle)" ||
+        BigInt(Math.round(at)) * 1_000n < from ||
+        BigInt(Math.round(at)) * 1_000n > to
+      )
+        return;
       const lasted = profile.timeDeltas[index + 1] ?? 0;
       busy += lasted;
       const where = placeOf(frame.url);
-      const what = where === "" ? frame.functionName : `${frame.functionName || "(anonymous)"} ${where}:${String(frame.lineNumber + 1)}`;
+      const what =
+        where === ""
+          ? frame.functionName
+          : `${frame.functionName || "(anonymous)"} ${where}:${String(frame.lineNumber + 1)}`;
       functions.set(what, (functions.get(what) ?? 0) + lasted);
       const owner = ownerOf(frame);
       packages.set(owner, (packages.get(owner) ?? 0) + lasted);
@@ -52,7 +65,9 @@ export function busiest(folder: string, from: bigint, to: bigint): { readonly fu
 
 function placeOf(url: string): string {
   const path = url.replace(/^file:\/\//, "");
-  return path.includes("/node_modules/") ? path.slice(path.lastIndexOf("/node_modules/") + "/node_modules/".length) : path.replace(/^.*\/(?=(api|shared)\/src\/)/, "");
+  return path.includes("/node_modules/")
+    ? path.slice(path.lastIndexOf("/node_modules/") + "/node_modules/".length)
+    : path.replace(/^.*\/(?=(api|shared)\/src\/)/, "");
 }
 
 /** The package that a function belongs to; what has no file is V8's or the system's. */
@@ -60,5 +75,8 @@ function ownerOf({ url, functionName }: Frame["callFrame"]): string {
   const place = placeOf(url);
   if (place === "") return functionName.startsWith("(") ? functionName : "(native)";
   if (place.startsWith("node:")) return "node";
-  return place.split("/").slice(0, place.startsWith("@") || /^(api|shared)\//.test(place) ? 2 : 1).join("/");
+  return place
+    .split("/")
+    .slice(0, place.startsWith("@") || /^(api|shared)\//.test(place) ? 2 : 1)
+    .join("/");
 }

@@ -1,8 +1,9 @@
 /**
- * What a call costs: `pnpm bench:service [--seconds 4] [--rounds 3] [--without memory]`. The service as it is started, and in
- * turns with it bare routes of Fastify with the same answers (bare.ts), in one run on one PostgreSQL server, ten connections
- * and ten accounts each; then where the service's time goes, and what the whole system takes at rest. The last line is JSON;
- * fails when a limit is missed. Linux only: it reads /proc.
+ * What a call costs: `pnpm bench:service [--seconds 4] [--rounds 3] [--without memory]`. The
+ * service as it is started, and in turns with it bare routes of Fastify with the same answers
+ * (bare.ts), in one run on one PostgreSQL server, ten connections and ten accounts each; then where
+ * the service's time goes, and what the whole system takes at rest. The last line is JSON; fails
+ * when a limit is missed. Linux only: it reads /proc.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +25,10 @@ import { httpCall, load, type Calls, type Measured } from "./load.ts";
 import { nameOf, processorSeconds, proportionalMegabytes, treeOf } from "./processes.ts";
 import { busiest, type Share } from "./profile.ts";
 
-/** Calls a second, beside a bare route that makes the one query that is needed; p99 in medians; memory at rest in MB. */
+/**
+ * Calls a second, beside a bare route that makes the one query that is needed; p99 in medians;
+ * memory at rest in MB.
+ */
 const limits = { me: 0.6, list: 0.6, favorite: 0.5, p99: 10, memory_mb: 300 } as const;
 const names = ["me", "list", "favorite"] as const;
 type Name = (typeof names)[number];
@@ -36,12 +40,25 @@ const secretsOfAccount = 100;
 const restSeconds = 10;
 const restPort = 4_271;
 
-const browserHeaders = { origin: "http://localhost:3000", accept: "application/json", "accept-encoding": "gzip, deflate, br, zstd", "accept-language": "en" };
-const pathOf: Readonly<Record<Name, string>> = { me: "/user/me", list: `/secrets/store?limit=${String(secretsOfAccount)}`, favorite: "/secrets/favorite" };
+const browserHeaders = {
+  origin: "http://localhost:3000",
+  accept: "application/json",
+  "accept-encoding": "gzip, deflate, br, zstd",
+  "accept-language": "en",
+};
+const pathOf: Readonly<Record<Name, string>> = {
+  me: "/user/me",
+  list: `/secrets/store?limit=${String(secretsOfAccount)}`,
+  favorite: "/secrets/favorite",
+};
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== "--"),
-  options: { seconds: { type: "string", default: "4" }, rounds: { type: "string", default: "3" }, without: { type: "string", multiple: true, default: [] } },
+  options: {
+    seconds: { type: "string", default: "4" },
+    rounds: { type: "string", default: "3" },
+    without: { type: "string", multiple: true, default: [] },
+  },
 });
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
 
@@ -67,7 +84,10 @@ try {
 }
 
 async function measure(): Promise<void> {
-  const database = await startDatabase({ folder: join(folder, "database"), settings: { shared_preload_libraries: "pg_stat_statements" } });
+  const database = await startDatabase({
+    folder: join(folder, "database"),
+    settings: { shared_preload_libraries: "pg_stat_statements" },
+  });
   undo.push(() => database.stop());
   await database.createDatabase("relicario");
   const issuer = await startIssuer();
@@ -94,26 +114,41 @@ async function measure(): Promise<void> {
   undo.push(() => client.end());
   await client.query("create extension pg_stat_statements");
 
-  const people = await Promise.all(Array.from({ length: accounts }, (_, index) => seed(service.port, client, issuer, `person-${String(index)}`)));
+  const people = await Promise.all(
+    Array.from({ length: accounts }, (_, index) => seed(service.port, client, issuer, `person-${String(index)}`)),
+  );
   await client.query("vacuum analyze");
   for (const { person, answers } of people) {
     for (const name of names) {
-      await fetch(`http://127.0.0.1:${String(bare.port)}/answers/${name}`, { method: "PUT", headers: { account: person.userId, "content-type": "application/json" }, body: JSON.stringify(answers[name]) });
+      await fetch(`http://127.0.0.1:${String(bare.port)}/answers/${name}`, {
+        method: "PUT",
+        headers: { account: person.userId, "content-type": "application/json" },
+        body: JSON.stringify(answers[name]),
+      });
     }
   }
   const callsOf = (server: Server, name: Name): Calls[] =>
     people.map(({ person, secretId }) => {
-      const headers = server === "service" ? { authorization: `Bearer ${person.token}`, ...browserHeaders } : { account: person.userId, ...browserHeaders };
+      const headers =
+        server === "service"
+          ? { authorization: `Bearer ${person.token}`, ...browserHeaders }
+          : { account: person.userId, ...browserHeaders };
       const path = server === "service" ? pathOf[name] : `/${server}/${name}`;
       if (name !== "favorite") return [httpCall("GET", path, headers)];
-      return [true, false].map((favorite) => httpCall("PATCH", path, headers, { secret_db_id: secretId, favorite })) as unknown as Calls;
+      return [true, false].map((favorite) =>
+        httpCall("PATCH", path, headers, { secret_db_id: secretId, favorite }),
+      ) as unknown as Calls;
     });
   const run = async (server: Server, name: Name, time: number, rate?: number): Promise<Cost> => {
     const { port, pid } = server === "service" ? service : bare;
     const before = [processorSeconds([pid]), processorSeconds(treeOf(postmaster))] as const;
     const measured = await load(port, callsOf(server, name), time, rate);
     const micros = (now: number, then: number): number => ((now - then) * 1e6) / measured.calls;
-    return { ...measured, serverMicros: micros(processorSeconds([pid]), before[0]), databaseMicros: micros(processorSeconds(treeOf(postmaster)), before[1]) };
+    return {
+      ...measured,
+      serverMicros: micros(processorSeconds([pid]), before[0]),
+      databaseMicros: micros(processorSeconds(treeOf(postmaster)), before[1]),
+    };
   };
 
   for (const name of names) for (const server of servers) await run(server, name, Math.min(seconds, 3)); // warms up
@@ -136,7 +171,9 @@ async function measure(): Promise<void> {
     }
     queries[name] = counted / all.service.reduce((sum, { calls }) => sum + calls, 0);
     costs[name] = { service: middle(all.service), same: middle(all.same), query: middle(all.query) };
-    ratios[name] = middleOf(all.service.map(({ callsPerSecond }, round) => callsPerSecond / (all.query[round]?.callsPerSecond ?? NaN)));
+    ratios[name] = middleOf(
+      all.service.map(({ callsPerSecond }, round) => callsPerSecond / (all.query[round]?.callsPerSecond ?? NaN)),
+    );
     const rate = costs[name].service.callsPerSecond / 2;
     const half = { service: await run("service", name, seconds, rate), query: await run("query", name, seconds, rate) };
     p99[name] = half.service.p99 / half.service.median;
@@ -155,27 +192,54 @@ async function measure(): Promise<void> {
     await profiled.stop();
     const { functions, packages } = busiest(profiles, from, to);
     profile[name] = { functions: functions.slice(0, 10), packages: packages.slice(0, 10) };
-    console.log(`\n${name}: busiest functions\n${lines(profile[name].functions)}\n${name}: busiest packages\n${lines(profile[name].packages)}`);
+    console.log(
+      `\n${name}: busiest functions\n${lines(profile[name].functions)}\n${name}: busiest packages\n${lines(profile[name].packages)}`,
+    );
   }
 
   const memory = values.without.includes("memory") ? null : await atRest();
-  const ok = names.every((name) => ratios[name] >= limits[name] && p99[name] < limits.p99) && (memory === null || memory < limits.memory_mb);
-  console.log(JSON.stringify({ bench: "service", ok, ratios, p99, p99_of_query: p99OfQuery, memory_mb: memory, queries, costs, profile, limits }));
+  const ok =
+    names.every((name) => ratios[name] >= limits[name] && p99[name] < limits.p99) &&
+    (memory === null || memory < limits.memory_mb);
+  console.log(
+    JSON.stringify({
+      bench: "service",
+      ok,
+      ratios,
+      p99,
+      p99_of_query: p99OfQuery,
+      memory_mb: memory,
+      queries,
+      costs,
+      profile,
+      limits,
+    }),
+  );
   process.exitCode = ok ? 0 : 1;
 }
 
 /** One secret by a call; of the others the rows that these calls read. */
-async function seed(port: number, client: Client, issuer: Awaited<ReturnType<typeof startIssuer>>, subject: string): Promise<{ person: Person; secretId: string; answers: Record<Name, unknown> }> {
+async function seed(
+  port: number,
+  client: Client,
+  issuer: Awaited<ReturnType<typeof startIssuer>>,
+  subject: string,
+): Promise<{ person: Person; secretId: string; answers: Record<Name, unknown> }> {
   const ask = async (path: string, token: string | null, method = "GET", body?: unknown): Promise<unknown> => {
     const answer = await fetch(`http://127.0.0.1:${String(port)}${path}`, {
       method,
-      headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${path} answered ${String(answer.status)} ${await answer.text()}`);
     return answer.json();
   };
-  const { token } = (await ask("/auth/token?app_vendor_id=relicario", null, "POST", { token: await issuer.accessToken(subject) })) as { token: string };
+  const { token } = (await ask("/auth/token?app_vendor_id=relicario", null, "POST", {
+    token: await issuer.accessToken(subject),
+  })) as { token: string };
   const person = createPerson(subject, token);
   const { body } = buildSecret(person);
   await ask("/secrets/store", token, "POST", body);
@@ -187,12 +251,23 @@ async function seed(port: number, client: Client, issuer: Awaited<ReturnType<typ
     [person.userId, ids, ids.map((id) => buildLabel(person, id, 1))],
   );
   const favorite = await ask(pathOf.favorite, token, "PATCH", { secret_db_id: secretId, favorite: true });
-  return { person, secretId, answers: { me: await ask(pathOf.me, token), list: await ask(pathOf.list, token), favorite } };
+  return {
+    person,
+    secretId,
+    answers: { me: await ask(pathOf.me, token), list: await ask(pathOf.list, token), favorite },
+  };
 }
 
-async function start(script: string, variables: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Started> {
+async function start(
+  script: string,
+  variables: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): Promise<Started> {
   const file = fileURLToPath(new URL(`../../${script}`, import.meta.url));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...flags, file], { env: { PATH: process.env["PATH"], ...variables }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...flags, file], {
+    env: { PATH: process.env["PATH"], ...variables },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = once(child, "exit");
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
@@ -217,7 +292,14 @@ async function serverPid(url: string): Promise<number> {
   await client.connect();
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   const backend = rows[0]?.pid ?? 0;
-  const parent = treeOf(process.pid).find((pid) => treeOf(pid)[0] === pid && treeOf(pid).slice(1).includes(backend) && !treeOf(pid).slice(1).some((other) => treeOf(other).slice(1).includes(backend)));
+  const parent = treeOf(process.pid).find(
+    (pid) =>
+      treeOf(pid)[0] === pid &&
+      treeOf(pid).slice(1).includes(backend) &&
+      !treeOf(pid)
+        .slice(1)
+        .some((other) => treeOf(other).slice(1).includes(backend)),
+  );
   await client.end();
   if (parent === undefined) throw new Error("the database server's process was not found");
   return parent;
@@ -225,15 +307,25 @@ async function serverPid(url: string): Promise<number> {
 
 /** Statements that the server was given since the last reset, BEGIN and COMMIT among them. */
 async function statements(client: Client): Promise<number> {
-  const { rows } = await client.query<{ calls: string }>("select coalesce(sum(calls), 0) as calls from pg_stat_statements where query not like '%pg_stat_statements%'");
+  const { rows } = await client.query<{ calls: string }>(
+    "select coalesce(sum(calls), 0) as calls from pg_stat_statements where query not like '%pg_stat_statements%'",
+  );
   return Number(rows[0]?.calls);
 }
 
 /** The whole system as `npm start` runs it, what starts it included, nobody calling. In MB. */
 async function atRest(): Promise<number> {
   const file = fileURLToPath(new URL("../../../../tooling/src/start/start.ts", import.meta.url));
-  const environment = { ...process.env, PORT: String(restPort), DATA_DIR: join(folder, "portal"), MALLOC_TRIM_THRESHOLD_: String(128 * 1024) }; // as tooling/bin/run.mjs
-  const starter = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--expose-gc", file], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  const environment = {
+    ...process.env,
+    PORT: String(restPort),
+    DATA_DIR: join(folder, "portal"),
+    MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
+  }; // as tooling/bin/run.mjs
+  const starter = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "--expose-gc", file], {
+    env: environment,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const exited = once(starter, "exit");
   try {
     await new Promise<void>((ready, failed) => {
@@ -249,8 +341,14 @@ async function atRest(): Promise<number> {
     const whole = parts.reduce((sum, { megabytes }) => sum + megabytes, 0);
     const postgres = parts.filter(({ name }) => name.includes("postgres"));
     console.log(`\nat rest: ${whole.toFixed(0)} MB in ${String(parts.length)} processes`);
-    for (const { name, megabytes } of parts.filter((part) => !postgres.includes(part))) console.log(`  ${megabytes.toFixed(0).padStart(4)} MB  ${name}`);
-    console.log(`  ${postgres.reduce((sum, { megabytes }) => sum + megabytes, 0).toFixed(0).padStart(4)} MB  PostgreSQL, ${String(postgres.length)} processes`);
+    for (const { name, megabytes } of parts.filter((part) => !postgres.includes(part)))
+      console.log(`  ${megabytes.toFixed(0).padStart(4)} MB  ${name}`);
+    console.log(
+      `  ${postgres
+        .reduce((sum, { megabytes }) => sum + megabytes, 0)
+        .toFixed(0)
+        .padStart(4)} MB  PostgreSQL, ${String(postgres.length)} processes`,
+    );
     return whole;
   } finally {
     starter.kill("SIGTERM");
@@ -268,15 +366,32 @@ function middleOf(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
 }
 
-function print(name: Name, costs: Record<Server, Cost>, queries: number, ratio: number, half: Readonly<Record<"service" | "query", Measured>>): void {
+function print(
+  name: Name,
+  costs: Record<Server, Cost>,
+  queries: number,
+  ratio: number,
+  half: Readonly<Record<"service" | "query", Measured>>,
+): void {
   console.log(`\n${name.padEnd(10)}calls/s   µs server   µs database   median ms   p99 ms   bytes`);
   for (const server of servers) {
     const { callsPerSecond, serverMicros, databaseMicros, median, p99, bytesPerAnswer } = costs[server];
-    const figures = [[callsPerSecond, 7, 0], [serverMicros, 12, 0], [databaseMicros, 14, 0], [median, 12, 2], [p99, 9, 2], [bytesPerAnswer, 8, 0]] as const;
-    console.log(`${server.padEnd(10)}${figures.map(([figure, width, digits]) => figure.toFixed(digits).padStart(width)).join("")}`);
+    const figures = [
+      [callsPerSecond, 7, 0],
+      [serverMicros, 12, 0],
+      [databaseMicros, 14, 0],
+      [median, 12, 2],
+      [p99, 9, 2],
+      [bytesPerAnswer, 8, 0],
+    ] as const;
+    console.log(
+      `${server.padEnd(10)}${figures.map(([figure, width, digits]) => figure.toFixed(digits).padStart(width)).join("")}`,
+    );
   }
   const of = costs.service.callsPerSecond;
-  console.log(`${queries.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(of / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${half.service.median.toFixed(2)} ms, p99 ${half.service.p99.toFixed(2)} ms (query ${half.query.median.toFixed(2)}, ${half.query.p99.toFixed(2)})`);
+  console.log(
+    `${queries.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(of / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${half.service.median.toFixed(2)} ms, p99 ${half.service.p99.toFixed(2)} ms (query ${half.query.median.toFixed(2)}, ${half.query.p99.toFixed(2)})`,
+  );
 }
 
 function lines(shares: readonly Share[]): string {

@@ -1,4 +1,7 @@
-/** An attacker, in a process of its own so that its work is not counted as that of a neighbour: begins when told, and ends with its parent. */
+/**
+ * An attacker, in a process of its own so that its work is not counted as that of a neighbour:
+ * begins when told, and ends with its parent.
+ */
 import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -14,8 +17,14 @@ export interface Order {
   readonly accessToken: string;
 }
 
-/** What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or hung, `held` for those that wait. */
-export type Told = { readonly said: "begun" } | { readonly said: "failed"; readonly why: string } | { readonly said: "answers"; readonly answers: Readonly<Record<string, number>> };
+/**
+ * What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or
+ * hung, `held` for those that wait.
+ */
+export type Told =
+  | { readonly said: "begun" }
+  | { readonly said: "failed"; readonly why: string }
+  | { readonly said: "answers"; readonly answers: Readonly<Record<string, number>> };
 
 const tell = (told: Told): void => void process.send?.(told);
 
@@ -34,7 +43,9 @@ async function attack({ origin, address, attack: index, subject, token, accessTo
   const count = (what: string, by: 1 | -1 = 1): void => {
     answers[what] = (answers[what] ?? 0) + by;
   };
-  const once = await chosen.begin(createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count }));
+  const once = await chosen.begin(
+    createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count }),
+  );
   tell({ said: "begun" });
   process.on("message", () => {
     tell({ said: "answers", answers });

@@ -1,4 +1,7 @@
-/** What one account at one address can do to everybody else, by the points of the audit that proved it. */
+/**
+ * What one account at one address can do to everybody else, by the points of the audit that proved
+ * it.
+ */
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -25,7 +28,10 @@ export interface Attack {
   /** Prepares; answers with what is then done over and over, by as many at once as `lanes` says. */
   readonly begin: (attacker: Attacker) => Promise<() => Promise<unknown>>;
   readonly lanes: number;
-  /** What it was answered at least, by status, else it was no attack. `held`: connections that wait for an answer. */
+  /**
+   * What it was answered at least, by status, else it was no attack. `held`: connections that wait
+   * for an answer.
+   */
   readonly least: Readonly<Record<string, number>>;
 }
 
@@ -35,40 +41,67 @@ export const attacks: readonly Attack[] = [
   {
     point: "1",
     name: "parts that are longer than announced",
-    lanes: 8, least: { 422: 20 },
+    lanes: 8,
+    least: { 422: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 200_000);
       const form = await large.part(1, { data: Uint8Array.from(randomBytes(1_500_000)) });
       return () => attacker.caller.call(uploadPath(upload), { method: "POST", ...form });
     },
   },
-  { point: "2", name: "small bodies that come a byte a second", lanes: 130, least: { held: 120 }, begin: async (attacker) => () => slowBody(attacker, "/api/secrets/store", "application/json", 100_000) },
-  { point: "2", name: "parts that come a byte a second", lanes: 130, least: { held: 30 }, begin: async (attacker) => {
-    const { upload } = await startUpload(attacker, minPartBytes);
-    return () => slowBody(attacker, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
-  } },
-  { point: "2", name: "readers that stop reading", lanes: 130, least: { 200: 6 }, begin: async (attacker) => {
-    const large = await publishLarge(attacker, 2 * minPartBytes);
-    const body = JSON.stringify({ secret_db_id: large.id });
-    return () => unread(attacker, "/api/v2/secrets/get-secret", body);
-  } },
+  {
+    point: "2",
+    name: "small bodies that come a byte a second",
+    lanes: 130,
+    least: { held: 120 },
+    begin: async (attacker) => () => slowBody(attacker, "/api/secrets/store", "application/json", 100_000),
+  },
+  {
+    point: "2",
+    name: "parts that come a byte a second",
+    lanes: 130,
+    least: { held: 30 },
+    begin: async (attacker) => {
+      const { upload } = await startUpload(attacker, minPartBytes);
+      return () => slowBody(attacker, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
+    },
+  },
+  {
+    point: "2",
+    name: "readers that stop reading",
+    lanes: 130,
+    least: { 200: 6 },
+    begin: async (attacker) => {
+      const large = await publishLarge(attacker, 2 * minPartBytes);
+      const body = JSON.stringify({ secret_db_id: large.id });
+      return () => unread(attacker, "/api/v2/secrets/get-secret", body);
+    },
+  },
   {
     point: "3",
     name: "writes as fast as they go",
-    lanes: 300, least: { 200: 20 },
+    lanes: 300,
+    least: { 200: 20 },
     begin: async (attacker) => {
       const [id = ""] = await storeSmall(attacker, 1);
       let favorite = false;
-      return () => attacker.caller.json("PATCH", "/secrets/favorite", { secret_db_id: id, favorite: (favorite = !favorite) });
+      return () =>
+        attacker.caller.json("PATCH", "/secrets/favorite", { secret_db_id: id, favorite: (favorite = !favorite) });
     },
   },
   {
     point: "4",
     name: "keyrings of 2 MB that are refused",
-    lanes: 8, least: { 422: 20 },
+    lanes: 8,
+    least: { 422: 20 },
     begin: async ({ caller, person }) => {
-      const long = (typ: string): string => `${buildJwe({ typ, user_id: person.userId, key_epoch: 1 })}${"A".repeat(500_000)}`;
-      const change = buildChange(person, { book: long("relicario-book"), shares: long("relicario-shares"), requests: long("relicario-requests") });
+      const long = (typ: string): string =>
+        `${buildJwe({ typ, user_id: person.userId, key_epoch: 1 })}${"A".repeat(500_000)}`;
+      const change = buildChange(person, {
+        book: long("relicario-book"),
+        shares: long("relicario-shares"),
+        requests: long("relicario-requests"),
+      });
       const body = JSON.stringify({ ...change, sig: "A".repeat(86) });
       return () => caller.call("/user/keyring", { method: "PUT", headers: json, body });
     },
@@ -76,7 +109,8 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "JSON of 2.8 MB that is a million deep",
-    lanes: 8, least: { 422: 20 },
+    lanes: 8,
+    least: { 422: 20 },
     begin: async ({ caller }) => {
       const body = `${"[".repeat(1_400_000)}${"]".repeat(1_400_000)}`;
       return () => caller.call("/secrets/store", { method: "POST", headers: json, body });
@@ -85,7 +119,8 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "list pages of large labels",
-    lanes: 10, least: { 200: 20 },
+    lanes: 10,
+    least: { 200: 20 },
     begin: async (attacker) => {
       await storeSmall(attacker, 250, maxLabelLength - 1_000);
       return () => attacker.caller.call("/secrets/store?limit=1000");
@@ -94,7 +129,8 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "twenty finishes of one upload",
-    lanes: 20, least: { 422: 20 },
+    lanes: 20,
+    least: { 422: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 6 * minPartBytes);
       await sendParts(attacker, upload, large);
@@ -105,7 +141,8 @@ export const attacks: readonly Attack[] = [
   {
     point: "5",
     name: "stalled copies of one part",
-    lanes: 24, least: { held: 20 },
+    lanes: 24,
+    least: { held: 20 },
     begin: async (attacker) => {
       const { upload, large } = await startUpload(attacker, minPartBytes);
       const { headers, body } = await large.part(1);
@@ -115,12 +152,16 @@ export const attacks: readonly Attack[] = [
   {
     point: "5",
     name: "tickets as large as they may be",
-    lanes: 1, least: { 200: 5 }, // each follows the one before
+    lanes: 1,
+    least: { 200: 5 }, // each follows the one before
     begin: async (attacker) => {
       await storeSmall(attacker, 1);
       return async () => {
         const { body } = buildSecret(attacker.person);
-        const answer = await attacker.caller.json("POST", "/secrets/store", { ...body, ticket: randomBytes(maxTicketBytes).toString("base64url") });
+        const answer = await attacker.caller.json("POST", "/secrets/store", {
+          ...body,
+          ticket: randomBytes(maxTicketBytes).toString("base64url"),
+        });
         if (answer.status === 200) confirm(attacker.person, body.keyring);
         return answer;
       };
@@ -129,26 +170,47 @@ export const attacks: readonly Attack[] = [
   {
     point: "6",
     name: "tokens that nobody signed",
-    lanes: 32, least: { 401: 20 },
+    lanes: 32,
+    least: { 401: 20 },
     begin: async ({ caller, accessToken }) => {
       const token = `${accessToken.slice(0, accessToken.lastIndexOf("."))}.${randomBytes(256).toString("base64url")}`;
       return () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token });
     },
   },
-  { point: "6", name: "exchanges of one's own token", lanes: 32, least: { 200: 20 }, begin: async ({ caller, accessToken }) => () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }) },
+  {
+    point: "6",
+    name: "exchanges of one's own token",
+    lanes: 32,
+    least: { 200: 20 },
+    begin:
+      async ({ caller, accessToken }) =>
+      () =>
+        caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }),
+  },
 ];
 
-export function createAttacker({ subject, token, ...rest }: Pick<Attacker, "caller" | "accessToken" | "count"> & { subject: string; token: string }): Attacker {
+export function createAttacker({
+  subject,
+  token,
+  ...rest
+}: Pick<Attacker, "caller" | "accessToken" | "count"> & { subject: string; token: string }): Attacker {
   return { ...rest, person: createPerson(subject, token) };
 }
 
 /** New small secrets. @returns their ids */
-export async function storeSmall({ caller, person }: Pick<Attacker, "caller" | "person">, count: number, labelLength = 0): Promise<string[]> {
+export async function storeSmall(
+  { caller, person }: Pick<Attacker, "caller" | "person">,
+  count: number,
+  labelLength = 0,
+): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) {
     const { body } = buildSecret(person);
     const [head, key, iv, , tag] = body.label.split(".");
-    const label = labelLength === 0 ? body.label : [head, key, iv, randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"), tag].join(".");
+    const label =
+      labelLength === 0
+        ? body.label
+        : [head, key, iv, randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"), tag].join(".");
     const { status, body: said } = await caller.json("POST", "/secrets/store", { ...body, label });
     if (status !== 200) throw new Error(`a small secret was answered with ${String(status)} ${said.toString()}`);
     confirm(person, body.keyring);
@@ -157,7 +219,10 @@ export async function storeSmall({ caller, person }: Pick<Attacker, "caller" | "
   return ids;
 }
 
-async function startUpload({ caller }: Attacker, bytes: number): Promise<{ readonly upload: string; readonly large: LargeContent }> {
+async function startUpload(
+  { caller }: Attacker,
+  bytes: number,
+): Promise<{ readonly upload: string; readonly large: LargeContent }> {
   const large = buildLarge({ bytes });
   const { status, body } = await caller.call("/v2/secrets/secret", { method: "POST", ...(await large.start()) });
   if (status !== 200) throw new Error(`an upload was answered with ${String(status)} ${body.toString()}`);
@@ -166,7 +231,10 @@ async function startUpload({ caller }: Attacker, bytes: number): Promise<{ reado
 
 async function sendParts({ caller }: Attacker, upload: string, large: LargeContent): Promise<void> {
   for (const index of large.parts.keys()) {
-    const { status, body } = await caller.call(uploadPath(upload), { method: "POST", ...(await large.part(index + 1)) });
+    const { status, body } = await caller.call(uploadPath(upload), {
+      method: "POST",
+      ...(await large.part(index + 1)),
+    });
     if (status !== 200) throw new Error(`a part was answered with ${String(status)} ${body.toString()}`);
   }
 }
@@ -230,5 +298,13 @@ function statusIn(answer: Buffer | null): string | null {
 }
 
 function head(method: string, path: string, { authorization }: Caller, type: string, length: number): string {
-  return [`${method} ${path} HTTP/1.1`, "host: localhost", `authorization: ${authorization}`, `content-type: ${type}`, `content-length: ${String(length)}`, "", ""].join("\r\n");
+  return [
+    `${method} ${path} HTTP/1.1`,
+    "host: localhost",
+    `authorization: ${authorization}`,
+    `content-type: ${type}`,
+    `content-length: ${String(length)}`,
+    "",
+    "",
+  ].join("\r\n");
 }

@@ -15,7 +15,10 @@ export interface Answered {
   readonly body: Buffer;
 }
 
-/** Somebody who calls the portal from an address of their own (of 127.0.0.0/8, which only Linux has whole). */
+/**
+ * Somebody who calls the portal from an address of their own (of 127.0.0.0/8, which only Linux has
+ * whole).
+ */
 export interface Caller {
   /** @throws when there is no answer within `hangsAfterMs`, or the connection breaks */
   call(path: string, sent?: Sent): Promise<Answered>;
@@ -34,7 +37,15 @@ export function createCaller(origin: string, address: string, token: string | nu
   const authorization = token === null ? "" : `Bearer ${token}`;
   const call: Caller["call"] = (path, { method = "GET", headers = {}, body } = {}) =>
     new Promise((answered, failed) => {
-      const sending = request({ agent, host: hostname, port, path: `/api${path}`, method, signal: AbortSignal.timeout(hangsAfterMs), headers: { ...(token === null ? {} : { authorization }), ...headers } });
+      const sending = request({
+        agent,
+        host: hostname,
+        port,
+        path: `/api${path}`,
+        method,
+        signal: AbortSignal.timeout(hangsAfterMs),
+        headers: { ...(token === null ? {} : { authorization }), ...headers },
+      });
       sending.once("error", failed);
       sending.once("response", (response) => {
         const blocks: Buffer[] = [];
@@ -49,7 +60,8 @@ export function createCaller(origin: string, address: string, token: string | nu
   return {
     authorization,
     call,
-    json: (method, path, body) => call(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    json: (method, path, body) =>
+      call(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     socket: () => {
       const socket = connect({ host: hostname, port: Number(port), localAddress: address });
       socket.on("error", () => undefined); // whoever is attacked may hang up

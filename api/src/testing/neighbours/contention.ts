@@ -1,13 +1,26 @@
 /**
- * Whether a view is a view when many come at once: `npm run test:contention`. Two services on one database behind one gateway, real
- * sockets, two hundred openings of a share with five views from many addresses at the same moment; and two finishes of one
- * request. The last line is JSON; fails when more or fewer contents came than there were views, or more answers than one.
+ * Whether a view is a view when many come at once: `npm run test:contention`. Two services on one
+ * database behind one gateway, real sockets, two hundred openings of a share with five views from
+ * many addresses at the same moment; and two finishes of one request. The last line is JSON; fails
+ * when more or fewer contents came than there were views, or more answers than one.
  */
 import { answerPath, OwnShare, RequestList, ShareClaimed } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { createPerson, type Person } from "../person.ts";
-import { beginAnswer, done, dropRequest, finishOf, keepRequest, keepSecret, keepShare, openingOf, sendParts, type BuiltShare, type Calls } from "../sharing.ts";
+import {
+  beginAnswer,
+  done,
+  dropRequest,
+  finishOf,
+  keepRequest,
+  keepSecret,
+  keepShare,
+  openingOf,
+  sendParts,
+  type BuiltShare,
+  type Calls,
+} from "../sharing.ts";
 import { createCaller, type Answered, type Caller } from "./calls.ts";
 import { startStand, type Stand } from "./stand.ts";
 
@@ -19,7 +32,9 @@ const pairsOfFinishes = 20;
 const addresses = 25;
 
 const stand = await startStand();
-const callers = Array.from({ length: addresses }, (_, index) => createCaller(stand.origin, `127.0.2.${String(index + 1)}`, null));
+const callers = Array.from({ length: addresses }, (_, index) =>
+  createCaller(stand.origin, `127.0.2.${String(index + 1)}`, null),
+);
 const failures: string[] = [];
 const expectEqual = (what: string, got: unknown, wanted: unknown): void => {
   const [one, other] = [JSON.stringify(got), JSON.stringify(wanted)];
@@ -34,29 +49,57 @@ try {
 
   const share = await keepShare(calls, owner, secret.id, { max_views: views });
   await lookOften(stand, share);
-  expectEqual("looks of people and preview agents, a GET and a HEAD cost nothing", (await shareOf(calls, owner, secret.id, share)).views, 0);
+  expectEqual(
+    "looks of people and preview agents, a GET and a HEAD cost nothing",
+    (await shareOf(calls, owner, secret.id, share)).views,
+    0,
+  );
 
   for (let round = 1; round <= rounds; round++) {
     const opened = round === 1 ? share : await keepShare(calls, owner, secret.id, { max_views: views });
     const name = `round ${String(round)}: ${String(openings)} openings at once`;
     const answers = await Promise.all(Array.from({ length: openings }, (_, index) => open(callerAt(index), opened)));
     const claims = answers.filter(({ status }) => status === 200).map(({ body }) => ShareClaimed.parse(parsed(body)));
-    const contents = await Promise.all(claims.map(({ download }, index) => callerAt(index).json("POST", "/share/content", { token: download.token })));
-    expectEqual(`${name} give ${String(views)} contents`, contents.filter(({ status, body }) => status === 200 && body.equals(secret.content)).length, views);
-    expectEqual(`${name} give ${String(openings - views)} times the same 404`, [...new Set(answers.filter(({ status }) => status !== 200).map(refusal))], ["404 share_unavailable"]);
+    const contents = await Promise.all(
+      claims.map(({ download }, index) => callerAt(index).json("POST", "/share/content", { token: download.token })),
+    );
+    expectEqual(
+      `${name} give ${String(views)} contents`,
+      contents.filter(({ status, body }) => status === 200 && body.equals(secret.content)).length,
+      views,
+    );
+    expectEqual(
+      `${name} give ${String(openings - views)} times the same 404`,
+      [...new Set(answers.filter(({ status }) => status !== 200).map(refusal))],
+      ["404 share_unavailable"],
+    );
     const { views: counted, end } = await shareOf(calls, owner, secret.id, opened);
     expectEqual(`${name} are counted as ${String(views)} views`, [counted, end], [views, "used_up"]);
   }
 
   const repeated = await keepShare(calls, owner, secret.id, { max_views: 1 });
   const opening = openingOf(repeated);
-  const same = await Promise.all(Array.from({ length: openings }, (_, index) => callerAt(index).json("POST", "/share/get-public-secret", opening)));
-  expectEqual(`${String(openings)} calls with one claim_id at once are one view, for all of them`, [...new Set(same.map(({ status }) => status))], [200]);
+  const same = await Promise.all(
+    Array.from({ length: openings }, (_, index) => callerAt(index).json("POST", "/share/get-public-secret", opening)),
+  );
+  expectEqual(
+    `${String(openings)} calls with one claim_id at once are one view, for all of them`,
+    [...new Set(same.map(({ status }) => status))],
+    [200],
+  );
   expectEqual("… and are counted as one", (await shareOf(calls, owner, secret.id, repeated)).views, 1);
 
   const closed = await keepShare(calls, owner, secret.id, { password: true });
-  const guesses = await Promise.all(Array.from({ length: openings }, (_, index) => callerAt(index).json("POST", "/share/get-public-secret", { ...openingOf(closed), pass_auth: "A".repeat(43) })));
-  expectEqual(`of ${String(openings)} wrong passwords at once ten are told`, guesses.filter(({ status }) => status === 403).length, 10);
+  const guesses = await Promise.all(
+    Array.from({ length: openings }, (_, index) =>
+      callerAt(index).json("POST", "/share/get-public-secret", { ...openingOf(closed), pass_auth: "A".repeat(43) }),
+    ),
+  );
+  expectEqual(
+    `of ${String(openings)} wrong passwords at once ten are told`,
+    guesses.filter(({ status }) => status === 403).length,
+    10,
+  );
   expectEqual("… and the right one comes too late", refusal(await open(callerAt(0), closed)), "404 share_unavailable");
 
   let won = 0;
@@ -65,12 +108,19 @@ try {
     const answers = [await beginAnswer(calls, request), await beginAnswer(calls, request)];
     for (const answer of answers) await sendParts(calls, answer);
     const finished = await Promise.all(
-      answers.map((answer, index) => callerAt(index).call(answerPath(answer.id), { method: "PUT", headers: { "content-type": "application/json", ...answer.headers }, body: JSON.stringify(answer.finish) })),
+      answers.map((answer, index) =>
+        callerAt(index).call(answerPath(answer.id), {
+          method: "PUT",
+          headers: { "content-type": "application/json", ...answer.headers },
+          body: JSON.stringify(answer.finish),
+        }),
+      ),
     );
     if (finished.map(refusal).sort().join() === "200,409 request_closed") won += 1;
     for (const [index, answer] of answers.entries()) {
       const again = await finishOf(calls, answer);
-      if (again.status !== finished[index]?.status) failures.push(`a finish was answered ${String(finished[index]?.status)}, then ${String(again.status)}`);
+      if (again.status !== finished[index]?.status)
+        failures.push(`a finish was answered ${String(finished[index]?.status)}, then ${String(again.status)}`);
     }
     await dropRequest(calls, owner, request.requestId);
   }
@@ -96,18 +146,37 @@ function open(caller: Caller, share: BuiltShare): Promise<Answered> {
 }
 
 async function lookOften({ origin }: Stand, { shareId, linkAuth }: BuiltShare): Promise<void> {
-  const agents = ["Slackbot-LinkExpanding 1.0", "Twitterbot/1.0", "facebookexternalhit/1.1", "WhatsApp/2.23.20.0", "TelegramBot (like TwitterBot)", "Discordbot/2.0", "LinkedInBot/1.0", "SkypeUriPreview Preview/0.5", "Googlebot/2.1", "bingbot/2.0"];
+  const agents = [
+    "Slackbot-LinkExpanding 1.0",
+    "Twitterbot/1.0",
+    "facebookexternalhit/1.1",
+    "WhatsApp/2.23.20.0",
+    "TelegramBot (like TwitterBot)",
+    "Discordbot/2.0",
+    "LinkedInBot/1.0",
+    "SkypeUriPreview Preview/0.5",
+    "Googlebot/2.1",
+    "bingbot/2.0",
+  ];
   for (const agent of agents) {
     const headers = { "user-agent": agent, "content-type": "application/json" };
     for (const method of ["GET", "HEAD"]) await fetch(`${origin}/shared/${shareId}`, { method, headers });
-    for (const method of ["GET", "HEAD", "POST"]) await fetch(`${origin}/api/share/get-public-secret/${shareId}`, { method, headers: { "user-agent": agent } });
-    await fetch(`${origin}/api/share/get-public-secret`, { method: "POST", headers, body: JSON.stringify({ share_id: shareId, link_auth: linkAuth }) });
+    for (const method of ["GET", "HEAD", "POST"])
+      await fetch(`${origin}/api/share/get-public-secret/${shareId}`, { method, headers: { "user-agent": agent } });
+    await fetch(`${origin}/api/share/get-public-secret`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ share_id: shareId, link_auth: linkAuth }),
+    });
   }
 }
 
 async function shareOf(calls: Calls, owner: Person, secretId: string, { shareId }: BuiltShare): Promise<OwnShare> {
   const { body } = await done(calls, "GET", `/sharelist/${secretId}?get_expired=true`, owner.token);
-  const found = z.object({ shares: z.array(OwnShare) }).parse(body).shares.find(({ share_id: id }) => id === shareId);
+  const found = z
+    .object({ shares: z.array(OwnShare) })
+    .parse(body)
+    .shares.find(({ share_id: id }) => id === shareId);
   if (found === undefined) throw new Error("a share that its owner does not see");
   return found;
 }
@@ -119,9 +188,18 @@ function callsTo({ origin }: Stand): Calls {
       const isBytes = Buffer.isBuffer(body);
       const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
       const type = body === undefined || isBytes ? {} : { "content-type": "application/json" };
-      const response = await fetch(`${origin}/api${path}`, { method, headers: { ...authorization, ...type, ...headers }, ...(body === undefined ? {} : { body: isBytes ? Uint8Array.from(body) : JSON.stringify(body) }) });
+      const response = await fetch(`${origin}/api${path}`, {
+        method,
+        headers: { ...authorization, ...type, ...headers },
+        ...(body === undefined ? {} : { body: isBytes ? Uint8Array.from(body) : JSON.stringify(body) }),
+      });
       const text = await response.text();
-      return { status: response.status, headers: Object.fromEntries(response.headers), text, body: text === "" ? {} : parsed(Buffer.from(text)) };
+      return {
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        text,
+        body: text === "" ? {} : parsed(Buffer.from(text)),
+      };
     },
   };
 }

@@ -1,8 +1,9 @@
 /**
- * Whether somebody is served while another account, from another address, does its worst: `npm run test:neighbours [point]`.
- * One gateway, two services, real sockets. Each attack runs for some seconds, while somebody else reads their list. The
- * last line is JSON; fails when a call hung or was refused, when an attack did not do what it says, or where the 95th
- * percentile was above ten times the quiet median.
+ * Whether somebody is served while another account, from another address, does its worst: `npm run
+ * test:neighbours [point]`. One gateway, two services, real sockets. Each attack runs for some
+ * seconds, while somebody else reads their list. The last line is JSON; fails when a call hung or
+ * was refused, when an attack did not do what it says, or where the 95th percentile was above ten
+ * times the quiet median.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -63,7 +64,9 @@ try {
     if (wanted !== undefined && attack.point !== wanted) continue;
     const outcome = await suffer(stand, neighbour, attack, index, quiet);
     outcomes.push(outcome);
-    console.log(`${lineOf(`${attack.point} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`);
+    console.log(
+      `${lineOf(`${attack.point} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`,
+    );
   }
   const ok = outcomes.every((outcome) => outcome.ok);
   console.log(JSON.stringify({ test: "neighbours", ok, quiet, outcomes, limits: { ratio: mostOften } }));
@@ -72,16 +75,34 @@ try {
   await stand.stop();
 }
 
-async function suffer(stand: Stand, neighbour: Caller, { point, name, least }: Attack, index: number, quiet: Reading): Promise<Outcome> {
+async function suffer(
+  stand: Stand,
+  neighbour: Caller,
+  { point, name, least }: Attack,
+  index: number,
+  quiet: Reading,
+): Promise<Outcome> {
   const subject = `attacker-${String(index)}`;
-  const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), { execArgv: ["--disable-warning=ExperimentalWarning"] });
+  const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), {
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+  });
   try {
-    const order: Order = { origin: stand.origin, address: addressOfAttack(index), attack: index, subject, token: await stand.signIn(subject), accessToken: await stand.accessToken(subject) };
+    const order: Order = {
+      origin: stand.origin,
+      address: addressOfAttack(index),
+      attack: index,
+      subject,
+      token: await stand.signIn(subject),
+      accessToken: await stand.accessToken(subject),
+    };
     process_.send(order);
     const begun = await told(process_);
     if (begun.said !== "begun") throw new Error(`${name}: ${JSON.stringify(begun)}`);
     const reading = await readList(neighbour, secondsOfAttack);
-    const signsIn = await stand.signIn(`newcomer-${String(index)}`).then(() => true, () => false);
+    const signsIn = await stand.signIn(`newcomer-${String(index)}`).then(
+      () => true,
+      () => false,
+    );
     process_.send("answers");
     const said = await told(process_);
     const answers = said.said === "answers" ? said.answers : {};
@@ -95,7 +116,17 @@ async function suffer(stand: Stand, neighbour: Caller, { point, name, least }: A
     await stand.whole();
     return {
       ...{ point, attack: name, ...reading, ratio, answers, attacked },
-      ...{ hung_afterwards: hungAfterwards, signs_in: signsIn, ok: reading.hung === 0 && reading.refused === 0 && hungAfterwards === 0 && signsIn && attacked && ratio < mostOften },
+      ...{
+        hung_afterwards: hungAfterwards,
+        signs_in: signsIn,
+        ok:
+          reading.hung === 0 &&
+          reading.refused === 0 &&
+          hungAfterwards === 0 &&
+          signsIn &&
+          attacked &&
+          ratio < mostOften,
+      },
     };
   } finally {
     process_.kill("SIGKILL");
@@ -110,7 +141,10 @@ async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
   return message;
 }
 
-/** A call every so often, whether the one before was answered or not: else a stand-still of seconds would be one call among hundreds. */
+/**
+ * A call every so often, whether the one before was answered or not: else a stand-still of seconds
+ * would be one call among hundreds.
+ */
 async function readList(caller: Caller, seconds: number): Promise<Reading> {
   const took: number[] = [];
   let [hung, refused] = [0, 0];
@@ -132,7 +166,10 @@ async function readList(caller: Caller, seconds: number): Promise<Reading> {
   return { calls: took.length, median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1), hung, refused };
 }
 
-function lineOf(name: string, { calls, median_ms: median, p95_ms: p95, longest_ms: longest, hung, refused }: Reading): string {
+function lineOf(
+  name: string,
+  { calls, median_ms: median, p95_ms: p95, longest_ms: longest, hung, refused }: Reading,
+): string {
   const ms = (value: number): string => `${value.toFixed(1)} ms`.padStart(11);
   return `${name.padEnd(44)}${String(calls).padStart(6)} calls  median${ms(median)}  p95${ms(p95)}  longest${ms(longest)}  hung ${String(hung)}  refused ${String(refused)}`;
 }

@@ -1,4 +1,7 @@
-/** A relay (relay.ts), as a thread: says on which port it listens, is told whom it leads to, and by null to end. */
+/**
+ * A relay (relay.ts), as a thread: says on which port it listens, is told whom it leads to, and by
+ * null to end.
+ */
 import { connect, createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 
@@ -58,7 +61,10 @@ function pass(client: Socket, tried: number): void {
 
 function join(client: Socket, to: Socket): void {
   client.pipe(to).pipe(client);
-  for (const [one, other] of [[client, to], [to, client]] as const) {
+  for (const [one, other] of [
+    [client, to],
+    [to, client],
+  ] as const) {
     one.on("error", () => {
       reset(other);
     });

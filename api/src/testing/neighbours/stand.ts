@@ -1,6 +1,7 @@
 /**
- * A small deployment of real processes: one gateway, two services behind a balancer, PostgreSQL with fsync, one folder of
- * objects. Whatever dies is started again, as an operator's supervisor would.
+ * A small deployment of real processes: one gateway, two services behind a balancer, PostgreSQL
+ * with fsync, one folder of objects. Whatever dies is started again, as an operator's supervisor
+ * would.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -28,14 +29,19 @@ export interface Stand {
   signIn(subject: string): Promise<string>;
   /** SIGKILL; the supervisor starts it again. Resolves once it is dead. */
   kill(name: ProcessName): Promise<void>;
-  /** Resolves once every process runs and readiness is told through the gateway; the number of milliseconds that took. */
+  /**
+   * Resolves once every process runs and readiness is told through the gateway; the number of
+   * milliseconds that took.
+   */
   whole(): Promise<number>;
   /** Lines of all logs, for what went wrong. */
   lastWords(): string;
   stop(): Promise<void>;
 }
 
-/** How long a part of it may take to come back, in milliseconds, before that counts as a failure. */
+/**
+ * How long a part of it may take to come back, in milliseconds, before that counts as a failure.
+ */
 const comesBackWithinMs = 60_000;
 
 export async function startStand(environment: Readonly<Record<string, string>> = {}): Promise<Stand> {
@@ -43,7 +49,10 @@ export async function startStand(environment: Readonly<Record<string, string>> =
   const objectsFolder = join(folder, "objects");
   mkdirSync(join(folder, "host"), { recursive: true });
   mkdirSync(join(folder, "deployments"));
-  writeFileSync(join(folder, "host/index.html"), '<!doctype html><title>portal</title><script type="application/json" id="portal-page"></script>');
+  writeFileSync(
+    join(folder, "host/index.html"),
+    '<!doctype html><title>portal</title><script type="application/json" id="portal-page"></script>',
+  );
 
   const issuer = await startIssuer();
   const databasePort = await startRelay();
@@ -62,7 +71,11 @@ export async function startStand(environment: Readonly<Record<string, string>> =
     revivals.add(revival);
   };
 
-  const child = (name: string, script: string, variables: (port: number) => Readonly<Record<string, string>>): Child => {
+  const child = (
+    name: string,
+    script: string,
+    variables: (port: number) => Readonly<Record<string, string>>,
+  ): Child => {
     const made: Child = createChild({
       name,
       script,
@@ -74,7 +87,10 @@ export async function startStand(environment: Readonly<Record<string, string>> =
     });
     return made;
   };
-  const secrets = { SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey()] }), RECORD_KEY: randomBytes(32).toString("base64url") };
+  const secrets = {
+    SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey()] }),
+    RECORD_KEY: randomBytes(32).toString("base64url"),
+  };
   const service = (name: string): Child =>
     child(name, "api/src/main.ts", (port) => ({
       API_PORT: String(port),
@@ -100,7 +116,11 @@ export async function startStand(environment: Readonly<Record<string, string>> =
     API_BASE_URL: "http://localhost:3000/api",
     UPSTREAMS: JSON.stringify({ api: `http://127.0.0.1:${String(balancer.port)}` }),
   }));
-  const children: Readonly<Record<Exclude<ProcessName, "database">, Child>> = { "service-1": services[0], "service-2": services[1], gateway };
+  const children: Readonly<Record<Exclude<ProcessName, "database">, Child>> = {
+    "service-1": services[0],
+    "service-2": services[1],
+    gateway,
+  };
 
   await Promise.all(services.map((each) => each.start()));
   balancer.lead(services.map((each) => each.port()));
@@ -109,8 +129,18 @@ export async function startStand(environment: Readonly<Record<string, string>> =
 
   const isReady = async (): Promise<boolean> => {
     if (revivals.size > 0 || Object.values(children).some((each) => !each.running())) return false;
-    const addresses = [...services.map((each) => `http://127.0.0.1:${String(each.port())}/readyz`), `${origin}/api/readyz`];
-    const answers = await Promise.all(addresses.map((address) => fetch(address, { signal: AbortSignal.timeout(5_000) }).then(({ ok }) => ok, () => false)));
+    const addresses = [
+      ...services.map((each) => `http://127.0.0.1:${String(each.port())}/readyz`),
+      `${origin}/api/readyz`,
+    ];
+    const answers = await Promise.all(
+      addresses.map((address) =>
+        fetch(address, { signal: AbortSignal.timeout(5_000) }).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      ),
+    );
     return answers.every(Boolean);
   };
   const stand: Stand = {
@@ -144,14 +174,22 @@ export async function startStand(environment: Readonly<Record<string, string>> =
     async whole() {
       const began = performance.now();
       while (!(await isReady())) {
-        if (performance.now() - began > comesBackWithinMs) throw new Error(`it does not come back:\n${stand.lastWords()}`);
+        if (performance.now() - began > comesBackWithinMs)
+          throw new Error(`it does not come back:\n${stand.lastWords()}`);
         await pause(20);
       }
       return performance.now() - began;
     },
     lastWords: () =>
       Object.keys(children)
-        .map((name) => `${name}: ${readFileSync(join(folder, `${name}.log`), "utf8").trim().split("\n").slice(-3).join("\n  ")}`)
+        .map(
+          (name) =>
+            `${name}: ${readFileSync(join(folder, `${name}.log`), "utf8")
+              .trim()
+              .split("\n")
+              .slice(-3)
+              .join("\n  ")}`,
+        )
         .join("\n"),
     async stop() {
       state.stopping = true;

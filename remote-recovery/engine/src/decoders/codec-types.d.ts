@@ -1,11 +1,17 @@
-/** What the declarations of @jsquash's codecs take for granted and do not bring along: the part that is used here. */
+/**
+ * What the declarations of @jsquash's codecs take for granted and do not bring along: the part that
+ * is used here.
+ */
 declare namespace EmscriptenWasm {
   interface ModuleOpts {
     noInitialRun?: boolean;
     locateFile?: (path: string) => string;
     print?: (line: string) => void;
     printErr?: (line: string) => void;
-    instantiateWasm?: (imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) => WebAssembly.Exports;
+    instantiateWasm?: (
+      imports: WebAssembly.Imports,
+      done: (instance: WebAssembly.Instance) => void,
+    ) => WebAssembly.Exports;
   }
   interface Module {
     readonly HEAPU8: Uint8Array;

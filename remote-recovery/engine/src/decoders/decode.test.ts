@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 
 const decode = (bytes: Uint8Array) =>
-  decodePicture(bytes, (name) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name)));
+  decodePicture(bytes, (name) =>
+    name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name),
+  );
 
 /** The code and details that decoding ends with. */
 async function refusal(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
@@ -29,15 +31,42 @@ const jpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
 const png = () => new Uint8Array(readPhoto("chelsea.png"));
 
 /** A JPEG whose header says this, with as many bytes as it needs at least, all 0. */
-function jpegHeader({ width, height, marker = 0xc0, precision = 8, sampling = [0x22, 0x11, 0x11], together = sampling.length }: {
-  width: number; height: number; marker?: number; precision?: number; sampling?: readonly number[]; together?: number;
+function jpegHeader({
+  width,
+  height,
+  marker = 0xc0,
+  precision = 8,
+  sampling = [0x22, 0x11, 0x11],
+  together = sampling.length,
+}: {
+  width: number;
+  height: number;
+  marker?: number;
+  precision?: number;
+  sampling?: readonly number[];
+  together?: number;
 }): Uint8Array {
   const components = sampling.flatMap((factors, index) => [index + 1, factors, 0]);
   const length = 8 + components.length;
   const head = Uint8Array.of(
-    0xff, 0xd8,
-    0xff, marker, length >> 8, length & 255, precision, height >> 8, height & 255, width >> 8, width & 255, sampling.length, ...components,
-    0xff, 0xda, 0, 3, together,
+    0xff,
+    0xd8,
+    0xff,
+    marker,
+    length >> 8,
+    length & 255,
+    precision,
+    height >> 8,
+    height & 255,
+    width >> 8,
+    width & 255,
+    sampling.length,
+    ...components,
+    0xff,
+    0xda,
+    0,
+    3,
+    together,
   );
   return Buffer.concat([head, new Uint8Array((width * height * 3 * 2) / 64 / 8), Uint8Array.of(0xff, 0xd9)]);
 }
@@ -61,7 +90,10 @@ function tiff({ make, more, little = true }: { make: string; more: readonly numb
 
 describe("decodePicture", () => {
   it("reads a JPEG and a PNG, and clears their pixels on release", async () => {
-    for (const [bytes, width, height] of [[jpeg(), 640, 427], [png(), 451, 300]] as const) {
+    for (const [bytes, width, height] of [
+      [jpeg(), 640, 427],
+      [png(), 451, 300],
+    ] as const) {
       const picture = await decode(bytes);
       expect([picture.width, picture.height, picture.orientation]).toEqual([width, height, 1]);
       expect(picture.rgba.length).toBe(width * height * 4);
@@ -93,35 +125,59 @@ describe("decodePicture", () => {
     data[1] = 1;
     const picture = await decode(
       makePng({
-        width: 64, height: 64, colourType: 3, depth: 8, data,
-        chunks: [["PLTE", Uint8Array.of(10, 20, 30, 40, 50, 60)], ["tRNS", Uint8Array.of(255, 128)]],
+        width: 64,
+        height: 64,
+        colourType: 3,
+        depth: 8,
+        data,
+        chunks: [
+          ["PLTE", Uint8Array.of(10, 20, 30, 40, 50, 60)],
+          ["tRNS", Uint8Array.of(255, 128)],
+        ],
       }),
     );
     expect([...picture.rgba.subarray(0, 8)]).toEqual([10, 20, 30, 255, 40, 50, 60, 128]);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])("reads EXIF orientation %i of PNG and JPEG, in both byte orders", async (orientation) => {
-    const pixels = generated("black");
-    if (pixels === null) throw new Error("unknown picture");
-    const small: Pixels = { ...pixels, width: 64, height: 64, rgba: pixels.rgba.subarray(0, 64 * 64 * 4) };
-    for (const little of [true, false]) {
-      const exif = exifOrientation(orientation, little);
-      const turned = makePng({ width: 64, height: 64, colourType: 6, depth: 8, data: small.rgba, chunks: [["eXIf", exif]] });
-      expect((await decode(turned)).orientation).toBe(orientation);
-      expect(readHeader(withApp1(jpeg(), exif)).orientation).toBe(orientation);
-    }
-  });
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    "reads EXIF orientation %i of PNG and JPEG, in both byte orders",
+    async (orientation) => {
+      const pixels = generated("black");
+      if (pixels === null) throw new Error("unknown picture");
+      const small: Pixels = { ...pixels, width: 64, height: 64, rgba: pixels.rgba.subarray(0, 64 * 64 * 4) };
+      for (const little of [true, false]) {
+        const exif = exifOrientation(orientation, little);
+        const turned = makePng({
+          width: 64,
+          height: 64,
+          colourType: 6,
+          depth: 8,
+          data: small.rgba,
+          chunks: [["eXIf", exif]],
+        });
+        expect((await decode(turned)).orientation).toBe(orientation);
+        expect(readHeader(withApp1(jpeg(), exif)).orientation).toBe(orientation);
+      }
+    },
+  );
 
   it("takes a picture as stored when its metadata are broken", () => {
     const exif = exifOrientation(6);
-    for (const spoilt of [exif.subarray(0, 12), exif.map((value, at) => (at === 18 ? 99 : value)), exif.map((value, at) => (at === 4 ? 255 : value))]) {
+    for (const spoilt of [
+      exif.subarray(0, 12),
+      exif.map((value, at) => (at === 18 ? 99 : value)),
+      exif.map((value, at) => (at === 4 ? 255 : value)),
+    ]) {
       expect(readHeader(withApp1(jpeg(), spoilt)).orientation).toBe(1);
     }
   });
 
   it("refuses what is not a picture", async () => {
     expect(await refusal(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
-    expect(await refusal(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
+    expect(await refusal(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
+      code: "picture_unreadable",
+      reason: "not_a_picture",
+    });
     expect(await refusal(Uint8Array.of(0xff))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
   });
 
@@ -129,7 +185,7 @@ describe("decodePicture", () => {
     ["gif", "GIF89a"],
     ["bmp", `BM${"\0".repeat(40)}`],
     ["tiff", "II*\0........"],
-    ["svg", "<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"],
+    ["svg", '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>'],
     ["jpeg_xl", "\0\0\0\fJXL \r\n\x87\n"],
     ["jpeg_xl", "\xff\n\xfa\x1f"],
     ["jpeg_2000", "\0\0\0\fjP  \r\n\x87\n"],
@@ -153,7 +209,11 @@ describe("decodePicture", () => {
     ["tiff", tiff({ make: "Epson", more: [0x014a] })],
     ["tiff", "II*\0\xff\xff\xff\x7f"],
   ])("names a kind that is not read: %s", async (kind, start) => {
-    expect(await refusal(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+    expect(await refusal(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
+      code: "picture_unreadable",
+      reason: "unsupported",
+      kind,
+    });
   });
 
   it.each([
@@ -162,18 +222,37 @@ describe("decodePicture", () => {
     ["lossless_jpeg", { marker: 0xc3 }],
     ["arithmetic_jpeg", { marker: 0xc9 }],
   ])("names a JPEG that is not read: %s", async (kind, what) => {
-    expect(await refusal(jpegHeader({ width: 800, height: 600, ...what }))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+    expect(await refusal(jpegHeader({ width: 800, height: 600, ...what }))).toEqual({
+      code: "picture_unreadable",
+      reason: "unsupported",
+      kind,
+    });
   });
 
   it.each([
-    ["rocket.jpg", "jpeg"], ["rocket-progressive.jpg", "jpeg"], ["rocket-444.jpg", "jpeg"], ["rocket-restarts.jpg", "jpeg"], ["rocket-grey.jpg", "jpeg"],
-    ["rocket-16bit.png", "png"], ["rocket-palette.png", "png"], ["rocket.webp", "webp"], ["rocket-turned.webp", "webp"], ["rocket-lossless.webp", "webp"],
-    ["rocket.avif", "avif"], ["rocket.heic", "heic"],
+    ["rocket.jpg", "jpeg"],
+    ["rocket-progressive.jpg", "jpeg"],
+    ["rocket-444.jpg", "jpeg"],
+    ["rocket-restarts.jpg", "jpeg"],
+    ["rocket-grey.jpg", "jpeg"],
+    ["rocket-16bit.png", "png"],
+    ["rocket-palette.png", "png"],
+    ["rocket.webp", "webp"],
+    ["rocket-turned.webp", "webp"],
+    ["rocket-lossless.webp", "webp"],
+    ["rocket.avif", "avif"],
+    ["rocket.heic", "heic"],
   ])("refuses a file cut anywhere: %s", async (name, kind) => {
     const bytes = readKind(name);
-    const places = [...Array.from({ length: 40 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 41)), ...[3, 2, 1].map((left) => bytes.length - left)];
+    const places = [
+      ...Array.from({ length: 40 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 41)),
+      ...[3, 2, 1].map((left) => bytes.length - left),
+    ];
     for (const place of places.filter((length) => length >= 40)) {
-      expect([place, await refusal(bytes.subarray(0, place))]).toEqual([place, { code: "picture_unreadable", reason: "broken", kind }]);
+      expect([place, await refusal(bytes.subarray(0, place))]).toEqual([
+        place,
+        { code: "picture_unreadable", reason: "broken", kind },
+      ]);
     }
   });
 
@@ -208,7 +287,12 @@ describe("decodePicture", () => {
 
     const end = progressive.length - 2;
     const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one pair of coefficients, nothing in it
-    const withScans = (count: number) => Buffer.concat([progressive.subarray(0, end), ...Array.from({ length: count }, () => Uint8Array.from(scan)), progressive.subarray(end)]);
+    const withScans = (count: number) =>
+      Buffer.concat([
+        progressive.subarray(0, end),
+        ...Array.from({ length: count }, () => Uint8Array.from(scan)),
+        progressive.subarray(end),
+      ]);
     expect(() => readHeader(withScans(20))).not.toThrow();
     expect(await refusal(withScans(65))).toEqual(broken);
   });
@@ -220,9 +304,19 @@ describe("decodePicture", () => {
   });
 
   it("refuses more than 52 million pixels before decoding", async () => {
-    expect(await refusal(jpegHeader({ width: 8000, height: 6501 }))).toEqual({ code: "picture_too_large", width: 8000, height: 6501 });
-    expect(await refusal(makePng({ width: 100_000, height: 100_000, colourType: 0, depth: 8, data: new Uint8Array(100_000) }))).toEqual({
-      code: "picture_too_large", width: 100_000, height: 100_000,
+    expect(await refusal(jpegHeader({ width: 8000, height: 6501 }))).toEqual({
+      code: "picture_too_large",
+      width: 8000,
+      height: 6501,
+    });
+    expect(
+      await refusal(
+        makePng({ width: 100_000, height: 100_000, colourType: 0, depth: 8, data: new Uint8Array(100_000) }),
+      ),
+    ).toEqual({
+      code: "picture_too_large",
+      width: 100_000,
+      height: 100_000,
     });
   });
 
@@ -246,7 +340,9 @@ describe("decodePicture", () => {
 });
 
 describe("kinds of pictures", () => {
-  /** Mean difference of the colours from those of the same picture as lossless WebP, in grey levels. */
+  /**
+   * Mean difference of the colours from those of the same picture as lossless WebP, in grey levels.
+   */
   const off = (a: Uint8Array, b: Uint8Array) => {
     expect(a.length).toBe(b.length);
     let sum = 0;
@@ -257,7 +353,14 @@ describe("kinds of pictures", () => {
   };
 
   it.each([
-    "rocket.jpg", "rocket-progressive.jpg", "rocket-palette.png", "rocket.webp", "rocket-turned.webp", "rocket.avif", "rocket-turned.avif", "rocket.heic",
+    "rocket.jpg",
+    "rocket-progressive.jpg",
+    "rocket-palette.png",
+    "rocket.webp",
+    "rocket-turned.webp",
+    "rocket.avif",
+    "rocket-turned.avif",
+    "rocket.heic",
   ])("are read: %s", async (name) => {
     const original = await decode(readKind("rocket-lossless.webp"));
     const picture = await decode(readKind(name));
@@ -269,7 +372,8 @@ describe("kinds of pictures", () => {
 
   it.each(["rocket-grey.jpg", "rocket-16bit.png"])("are read as grey: %s", async (name) => {
     const { rgba } = await decode(readKind(name));
-    for (let at = 0; at < rgba.length; at += 4) if (rgba[at] !== rgba[at + 1] || rgba[at] !== rgba[at + 2]) throw new Error("a colour");
+    for (let at = 0; at < rgba.length; at += 4)
+      if (rgba[at] !== rgba[at + 1] || rgba[at] !== rgba[at + 2]) throw new Error("a colour");
     expect(rgba.length).toBe(320 * 214 * 4);
   });
 
@@ -282,9 +386,23 @@ describe("kinds of pictures", () => {
   });
 
   it.each([
-    [[0, null], 1], [[0, 0], 4], [[0, 1], 2], [[1, null], 8], [[1, 0], 5], [[1, 1], 7], [[2, null], 3], [[2, 0], 2], [[2, 1], 4], [[3, null], 6], [[3, 0], 7], [[3, 1], 5],
+    [[0, null], 1],
+    [[0, 0], 4],
+    [[0, 1], 2],
+    [[1, null], 8],
+    [[1, 0], 5],
+    [[1, 1], 7],
+    [[2, null], 3],
+    [[2, 0], 2],
+    [[2, 1], 4],
+    [[3, null], 6],
+    [[3, 0], 7],
+    [[3, 1], 5],
   ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
-    const more = [...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]), ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))])];
+    const more = [
+      ...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]),
+      ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))]),
+    ];
     const file = gridOf(readKind("rocket.avif"), { columns: 2, rows: 1, more });
     expect(readHeader(file)).toMatchObject({ kind: "avif", width: 640, height: 214, orientation });
   });
@@ -292,7 +410,12 @@ describe("kinds of pictures", () => {
 
 function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
   const length = 2 + 6 + exif.length;
-  return Buffer.concat([file.subarray(0, 2), Uint8Array.of(0xff, 0xe1, length >> 8, length & 255, 0x45, 0x78, 0x69, 0x66, 0, 0), exif, file.subarray(2)]);
+  return Buffer.concat([
+    file.subarray(0, 2),
+    Uint8Array.of(0xff, 0xe1, length >> 8, length & 255, 0x45, 0x78, 0x69, 0x66, 0, 0),
+    exif,
+    file.subarray(2),
+  ]);
 }
 
 it("reads a file made by the tests", async () => {

@@ -15,12 +15,16 @@ export type CodecName = PictureHeader["kind"];
 /** Estimated need above this is refused before decoding, in bytes. */
 export const mostMemory = 900_000_000;
 
-/** Code, tables and slack of codec and engine, and the empty process around them: measured by `pnpm fuzz:engine`. */
+/**
+ * Code, tables and slack of codec and engine, and the empty process around them: measured by `pnpm
+ * fuzz:engine`.
+ */
 const baseMemory = 120_000_000;
 
 /**
- * Memory that decoding and reading a picture will take at most, in bytes: the file twice, the codec's RGBA and the copy
- * that leaves it, what the codec keeps beside it, luma, the area table, and what the self-test of an enrolment adds.
+ * Memory that decoding and reading a picture will take at most, in bytes: the file twice, the
+ * codec's RGBA and the copy that leaves it, what the codec keeps beside it, luma, the area table,
+ * and what the self-test of an enrolment adds.
  */
 export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHeader, fileSize: number): number {
   const pixels = width * height;
@@ -29,8 +33,8 @@ export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHea
 }
 
 /**
- * Decodes a picture file to RGBA. The caller releases it. `picture_unreadable`, `picture_too_large`; see readHeader for
- * the details.
+ * Decodes a picture file to RGBA. The caller releases it. `picture_unreadable`,
+ * `picture_too_large`; see readHeader for the details.
  */
 export async function decodePicture(
   bytes: Uint8Array,
@@ -43,7 +47,9 @@ export async function decodePicture(
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
   const decoded = await decodeWith(kind, bytes, await codec(kind), estimate);
-  const asSaid = cropped ? decoded.width <= width && decoded.height <= height : decoded.width === width && decoded.height === height;
+  const asSaid = cropped
+    ? decoded.width <= width && decoded.height <= height
+    : decoded.width === width && decoded.height === height;
   if (!asSaid) {
     decoded.release();
     throw unreadable("broken", kind);
@@ -51,8 +57,16 @@ export async function decodePicture(
   return { ...decoded, orientation };
 }
 
-/** A codec gets the memory that the header's size needs at most, and no more: that ends what a lie in the file would begin. */
-async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembly.Module, most: number): Promise<Decoded> {
+/**
+ * A codec gets the memory that the header's size needs at most, and no more: that ends what a lie
+ * in the file would begin.
+ */
+async function decodeWith(
+  kind: CodecName,
+  bytes: Uint8Array,
+  module: WebAssembly.Module,
+  most: number,
+): Promise<Decoded> {
   try {
     switch (kind) {
       case "jpeg":
@@ -67,12 +81,16 @@ async function decodeWith(kind: CodecName, bytes: Uint8Array, module: WebAssembl
         return await decodeHeic(bytes, module, most);
     }
   } catch (error) {
-    // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could not read this file.
+    // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could
+    // not read this file.
     throw error instanceof PortalError ? error : unreadable("broken", kind, error);
   }
 }
 
-/** libjpeg fills in grey for what is missing, and only warns; of several warnings it says the first alone. */
+/**
+ * libjpeg fills in grey for what is missing, and only warns; of several warnings it says the first
+ * alone.
+ */
 const missing = /premature end/i;
 /** A part of the picture is lost: worth a try while it takes little memory. */
 const damaged = /premature end|bad Huffman code|instead of RST/i;
@@ -80,23 +98,41 @@ const damaged = /premature end|bad Huffman code|instead of RST/i;
 const mostForBroken = 600_000_000;
 
 /**
- * Decodes a baseline or progressive JPEG with mozjpeg. EXIF orientation and ICC profiles are not applied.
- * `picture_unreadable` when the file is broken, or a part of it is missing.
+ * Decodes a baseline or progressive JPEG with mozjpeg. EXIF orientation and ICC profiles are not
+ * applied. `picture_unreadable` when the file is broken, or a part of it is missing.
  */
 export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
   const giveUpAt = mostMemory > mostForBroken ? damaged : missing;
-  return decodeOnce({ kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), giveUpAt }, module, mostMemory, bytes);
-}
-
-/** Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is broken or cut. */
-function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
-  return decodeOnce({ kind: "webp", create: createWebpDecoder, decode: (codec, file) => codec.decode(file) }, module, mostMemory, bytes);
+  return decodeOnce(
+    { kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), giveUpAt },
+    module,
+    mostMemory,
+    bytes,
+  );
 }
 
 /**
- * Decodes an AVIF with libavif to 8 bits a channel. Its turn and mirror are not applied: the header says them.
- * `picture_unreadable` when the file is broken or cut.
+ * Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is
+ * broken or cut.
+ */
+function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+  return decodeOnce(
+    { kind: "webp", create: createWebpDecoder, decode: (codec, file) => codec.decode(file) },
+    module,
+    mostMemory,
+    bytes,
+  );
+}
+
+/**
+ * Decodes an AVIF with libavif to 8 bits a channel. Its turn and mirror are not applied: the header
+ * says them. `picture_unreadable` when the file is broken or cut.
  */
 function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
-  return decodeOnce({ kind: "avif", create: createAvifDecoder, decode: (codec, file) => codec.decode(file, 8) }, module, mostMemory, bytes);
+  return decodeOnce(
+    { kind: "avif", create: createAvifDecoder, decode: (codec, file) => codec.decode(file, 8) },
+    module,
+    mostMemory,
+    bytes,
+  );
 }

@@ -11,13 +11,22 @@ interface Image {
 }
 
 interface CodecLimits {
-  /** Bytes that the codec's memory may grow to; asking for more fails there as it does when a machine has no more. */
+  /**
+   * Bytes that the codec's memory may grow to; asking for more fails there as it does when a
+   * machine has no more.
+   */
   readonly mostMemory?: number;
   readonly printErr?: (line: string) => void;
 }
 
-/** Options that keep Emscripten's glue quiet, and from asking for its own address: the module is given. */
-export function optionsFor(module: WebAssembly.Module, { mostMemory = Infinity, printErr = () => undefined }: CodecLimits = {}): EmscriptenWasm.ModuleOpts {
+/**
+ * Options that keep Emscripten's glue quiet, and from asking for its own address: the module is
+ * given.
+ */
+export function optionsFor(
+  module: WebAssembly.Module,
+  { mostMemory = Infinity, printErr = () => undefined }: CodecLimits = {},
+): EmscriptenWasm.ModuleOpts {
   return {
     noInitialRun: true,
     locateFile: (path) => path,
@@ -25,7 +34,8 @@ export function optionsFor(module: WebAssembly.Module, { mostMemory = Infinity, 
     printErr,
     instantiateWasm: (imports, done) => {
       const instance = new WebAssembly.Instance(module, imports);
-      for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) keepWithin(value, mostMemory);
+      for (const value of Object.values(instance.exports))
+        if (value instanceof WebAssembly.Memory) keepWithin(value, mostMemory);
       done(instance);
       return instance.exports;
     },
@@ -52,8 +62,9 @@ export interface Codec<T> {
 }
 
 /**
- * Decodes with a codec of @jsquash in an instance of its own, which is cleared afterwards: nothing of one picture meets the
- * next, and a codec that gave up is never used again. `picture_unreadable` when the file is broken or cut.
+ * Decodes with a codec of @jsquash in an instance of its own, which is cleared afterwards: nothing
+ * of one picture meets the next, and a codec that gave up is never used again. `picture_unreadable`
+ * when the file is broken or cut.
  */
 export async function decodeOnce<T extends Instance>(
   { kind, create, decode, giveUpAt }: Codec<T>,
@@ -81,8 +92,8 @@ export async function decodeOnce<T extends Instance>(
 const page = 65_536;
 
 /**
- * Fills a codec's memory with 0, but for pages that are 0 already: those of a broken file may never have been written to, and
- * writing would make the machine give memory for them.
+ * Fills a codec's memory with 0, but for pages that are 0 already: those of a broken file may never
+ * have been written to, and writing would make the machine give memory for them.
  */
 export function clear(memory: Uint8Array): void {
   const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length / 4);

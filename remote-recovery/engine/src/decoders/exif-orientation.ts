@@ -4,8 +4,8 @@ const orientationTag = 0x0112;
 const shortType = 3;
 
 /**
- * Orientation 1…8 of the first directory of a TIFF structure (EXIF 2.32, 4.6.2); null when there is none, or the structure
- * is broken: a picture with spoilt metadata is taken as stored.
+ * Orientation 1…8 of the first directory of a TIFF structure (EXIF 2.32, 4.6.2); null when there is
+ * none, or the structure is broken: a picture with spoilt metadata is taken as stored.
  */
 export function readExifOrientation(tiff: Uint8Array): number | null {
   if (tiff.length < 8) return null;

@@ -1,14 +1,23 @@
-/** Sizes that the coded frames themselves say, in the bytes of AV1 and HEVC: decoders go by these, whatever the file around them says. */
+/**
+ * Sizes that the coded frames themselves say, in the bytes of AV1 and HEVC: decoders go by these,
+ * whatever the file around them says.
+ */
 
 export interface FrameSize {
   readonly width: number;
   readonly height: number;
 }
 
-/** Encoders write a few; a small file of very many would take long to look through, for each tile that points at them. */
+/**
+ * Encoders write a few; a small file of very many would take long to look through, for each tile
+ * that points at them.
+ */
 const mostUnits = 1000;
 
-/** Frames of one AV1 item: layers have at most four. The decoder goes through all of them, whatever it shows. */
+/**
+ * Frames of one AV1 item: layers have at most four. The decoder goes through all of them, whatever
+ * it shows.
+ */
 const mostFrames = 4;
 /** Types of units (AV1 6.2.2). */
 const av1Units = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
@@ -34,12 +43,15 @@ function bitsOf(bytes: Uint8Array) {
   return { read, exponential };
 }
 
-/** Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the item is cut, or has many frames. */
+/**
+ * Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the
+ * item is cut, or has many frames.
+ */
 export function av1FrameSizes(item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let units = 0;
   let frames = 0;
-  for (let at = 0; at < item.length; ) {
+  for (let at = 0; at < item.length;) {
     if (++units > mostUnits) throw new RangeError("too many units");
     const head = item[at++] ?? 0;
     if ((head & 4) !== 0) at++; // layers
@@ -55,8 +67,10 @@ export function av1FrameSizes(item: Uint8Array): FrameSize[] {
     }
     if (at + length > item.length) throw new RangeError("a unit is cut");
     const type = (head >> 3) & 15;
-    if (type === av1Units.redundantFrameHeader || type === av1Units.tileList) throw new RangeError("no unit of a picture");
-    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > mostFrames) throw new RangeError("too many frames");
+    if (type === av1Units.redundantFrameHeader || type === av1Units.tileList)
+      throw new RangeError("no unit of a picture");
+    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > mostFrames)
+      throw new RangeError("too many frames");
     if (type === av1Units.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(at, at + length)));
     at += length;
   }
@@ -95,8 +109,8 @@ function readSequenceHeader(unit: Uint8Array): FrameSize {
 const sequenceParameters = 33;
 
 /**
- * Sizes, as shown, of the parameter sets in the configuration `hvcC` (ISO/IEC 14496-15, 8.3.3), and of those among the units of the
- * item, each after its length. RangeError when either is cut.
+ * Sizes, as shown, of the parameter sets in the configuration `hvcC` (ISO/IEC 14496-15, 8.3.3), and
+ * of those among the units of the item, each after its length. RangeError when either is cut.
  */
 export function hevcFrameSizes(configuration: DataView, item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
@@ -118,7 +132,7 @@ export function hevcFrameSizes(configuration: DataView, item: Uint8Array): Frame
     }
   }
   const lengthSize = (configuration.getUint8(21) & 3) + 1;
-  for (at = 0; at < item.length; ) {
+  for (at = 0; at < item.length;) {
     let length = 0;
     for (let i = 0; i < lengthSize; i++) length = length * 256 + (item[at++] ?? 0);
     if (at + length > item.length) throw new RangeError("a unit is cut");
@@ -131,7 +145,10 @@ export function hevcFrameSizes(configuration: DataView, item: Uint8Array): Frame
 /** The most that a conformance window may cut off: what fills up the last block. */
 const mostCropped = 64;
 
-/** The size when the unit is a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by its conformance window. */
+/**
+ * The size when the unit is a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by
+ * its conformance window.
+ */
 function hevcUnitSize(unit: Uint8Array): FrameSize[] {
   const [first = 0, second = 0] = unit;
   const layer = ((first & 1) << 5) | (second >> 3);

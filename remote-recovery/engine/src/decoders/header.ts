@@ -1,6 +1,7 @@
 /**
- * What a picture file says of itself, read before anything is decoded: kind, size, orientation, and what decides how much
- * memory it needs. Reads nothing else; of the metadata only the orientation tag is looked at.
+ * What a picture file says of itself, read before anything is decoded: kind, size, orientation, and
+ * what decides how much memory it needs. Reads nothing else; of the metadata only the orientation
+ * tag is looked at.
  */
 import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
@@ -9,8 +10,8 @@ import { otherKind } from "./other-kinds.ts";
 import { mostPixels, startsWith, unreadable, viewOf, type PictureHeader } from "./picture-file.ts";
 
 /**
- * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`, `unsupported` (a picture, but of a
- * kind that is not read: `details.kind`) or `broken`.
+ * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`,
+ * `unsupported` (a picture, but of a kind that is not read: `details.kind`) or `broken`.
  */
 export function readHeader(bytes: Uint8Array): PictureHeader {
   if (bytes.length === 0) throw unreadable("empty");
@@ -23,16 +24,20 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
   throw other === null ? unreadable("not_a_picture") : unreadable("unsupported", other);
 }
 
-/** Chunks (PNG, third edition, 5.3): IHDR first, eXIf anywhere, IEND last; without that the file is cut. */
+/**
+ * Chunks (PNG, third edition, 5.3): IHDR first, eXIf anywhere, IEND last; without that the file is
+ * cut.
+ */
 function readPngHeader(bytes: Uint8Array): PictureHeader {
   const view = viewOf(bytes);
-  if (bytes.length < 33 || chunkType(bytes, 8) !== "IHDR" || view.getUint32(8) !== 13) throw unreadable("broken", "png");
+  if (bytes.length < 33 || chunkType(bytes, 8) !== "IHDR" || view.getUint32(8) !== 13)
+    throw unreadable("broken", "png");
   const width = view.getUint32(16);
   const height = view.getUint32(20);
   let orientation = 1;
   let dataBytes = 0;
   let ended = false;
-  for (let at = 33; at + 12 <= bytes.length && !ended; ) {
+  for (let at = 33; at + 12 <= bytes.length && !ended;) {
     const length = view.getUint32(at);
     const type = chunkType(bytes, at);
     if (at + 12 + length > bytes.length) break;
@@ -43,7 +48,8 @@ function readPngHeader(bytes: Uint8Array): PictureHeader {
   }
   const bitsPerPixel = view.getUint8(24) * (channels[view.getUint8(25)] ?? 0);
   if (width === 0 || height === 0 || bitsPerPixel === 0 || !ended) throw unreadable("broken", "png");
-  if (width * height <= mostPixels && dataBytes * mostInflated < (width * height * bitsPerPixel) / 8) throw unreadable("broken", "png");
+  if (width * height <= mostPixels && dataBytes * mostInflated < (width * height * bitsPerPixel) / 8)
+    throw unreadable("broken", "png");
   return { kind: "png", width, height, orientation, extraBytesPerPixel: 0 };
 }
 
@@ -63,18 +69,26 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
   let orientation = 1;
   const end = view.getUint32(4, true) + 8;
   if (end > bytes.length) throw unreadable("broken", "webp");
-  for (let at = 12; at + 8 <= end; ) {
+  for (let at = 12; at + 8 <= end;) {
     const type = chunkType(bytes, at - 4);
     const length = view.getUint32(at + 4, true);
     const body = bytes.subarray(at + 8, Math.min(end, at + 8 + length));
     if (type.startsWith("VP8") && body.length < length) throw unreadable("broken", "webp");
-    if (type === "VP8X" && body.length >= 10 && ((body[0] ?? 0) & 2) !== 0) throw unreadable("unsupported", "animated_webp");
+    if (type === "VP8X" && body.length >= 10 && ((body[0] ?? 0) & 2) !== 0)
+      throw unreadable("unsupported", "animated_webp");
     if (type === "VP8 " || type === "VP8L") size ??= type === "VP8 " ? lossySize(body) : losslessSize(body);
-    if (type === "EXIF") orientation = readExifOrientation(startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0) ? body.subarray(6) : body) ?? 1;
+    if (type === "EXIF")
+      orientation = readExifOrientation(startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0) ? body.subarray(6) : body) ?? 1;
     at += 8 + length + (length & 1);
   }
   if (size === null || size.width === 0 || size.height === 0) throw unreadable("broken", "webp");
-  return { kind: "webp", width: size.width, height: size.height, orientation, extraBytesPerPixel: size.lossless ? 5 : 2 };
+  return {
+    kind: "webp",
+    width: size.width,
+    height: size.height,
+    orientation,
+    extraBytesPerPixel: size.lossless ? 5 : 2,
+  };
 }
 
 function lossySize(body: Uint8Array) {

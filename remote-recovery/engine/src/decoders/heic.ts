@@ -4,8 +4,9 @@ import { clear, optionsFor } from "./emscripten.ts";
 import { unreadable } from "./picture-file.ts";
 
 /**
- * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an instance of its own that is
- * cleared afterwards. `picture_unreadable` when the file is broken or cut.
+ * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an
+ * instance of its own that is cleared afterwards. `picture_unreadable` when the file is broken or
+ * cut.
  */
 export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
   const codec: unknown = createLibheif(optionsFor(module, { mostMemory }));
@@ -16,10 +17,14 @@ export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, 
   try {
     // As the package's HeifDecoder does it, which also writes to the console.
     const context = codec.heif_context_alloc();
-    if (codec.heif_context_read_from_memory(context, bytes).code !== codec.heif_error_code.heif_error_Ok) throw unreadable("broken", "heic");
+    if (codec.heif_context_read_from_memory(context, bytes).code !== codec.heif_error_code.heif_error_Ok)
+      throw unreadable("broken", "heic");
     const ids = codec.heif_js_context_get_list_of_top_level_image_IDs(context);
-    const handles = Array.isArray(ids) ? ids.map((id: number) => codec.heif_js_context_get_image_handle(context, id)) : [];
-    const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate)); // whose header was read
+    const handles = Array.isArray(ids)
+      ? ids.map((id: number) => codec.heif_js_context_get_image_handle(context, id))
+      : [];
+    // whose header was read
+    const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate));
     if (handle === undefined) throw unreadable("broken", "heic");
     const image = await codec.heif_js_decode_image2(
       handle,
@@ -35,10 +40,14 @@ export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, 
   }
 }
 
-/** A plane in the codec's own memory, without the padding of its rows: a copy would take as much again. */
+/**
+ * A plane in the codec's own memory, without the padding of its rows: a copy would take as much
+ * again.
+ */
 function packed({ data, width, height, stride }: Plane, release: () => void): Decoded {
   const rowBytes = width * 4;
-  if (stride !== rowBytes) for (let row = 1; row < height; row++) data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
+  if (stride !== rowBytes)
+    for (let row = 1; row < height; row++) data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);
   return { width, height, rgba: data.subarray(0, rowBytes * height), release };
 }
 
@@ -51,7 +60,10 @@ interface Plane {
   readonly stride: number;
 }
 
-/** The part of libheif's script that is used here; its declarations leave out what is written by hand there. */
+/**
+ * The part of libheif's script that is used here; its declarations leave out what is written by
+ * hand there.
+ */
 interface Libheif {
   readonly HEAPU8: Uint8Array;
   readonly heif_context_alloc: () => unknown;
@@ -61,7 +73,11 @@ interface Libheif {
   readonly heif_js_context_get_image_handle: (context: unknown, id: number) => unknown;
   readonly heif_image_handle_is_primary_image: (handle: unknown) => unknown;
   /** An error when it has no channels. */
-  readonly heif_js_decode_image2: (handle: unknown, space: unknown, chroma: unknown) => Promise<{ readonly channels?: readonly Plane[] }>;
+  readonly heif_js_decode_image2: (
+    handle: unknown,
+    space: unknown,
+    chroma: unknown,
+  ) => Promise<{ readonly channels?: readonly Plane[] }>;
   readonly heif_error_code: { readonly heif_error_Ok: unknown };
   readonly heif_colorspace: { readonly heif_colorspace_RGB: unknown };
   readonly heif_chroma: { readonly heif_chroma_interleaved_RGBA: unknown };
@@ -69,5 +85,7 @@ interface Libheif {
 }
 
 function isLibheif(value: unknown): value is Libheif {
-  return typeof value === "object" && value !== null && "heif_context_alloc" in value && "heif_js_decode_image2" in value;
+  return (
+    typeof value === "object" && value !== null && "heif_context_alloc" in value && "heif_js_decode_image2" in value
+  );
 }

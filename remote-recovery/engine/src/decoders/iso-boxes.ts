@@ -1,4 +1,7 @@
-/** Boxes of ISO/IEC 14496-12, and what items of a picture file hold (8.11 there, and ISO/IEC 23008-12). */
+/**
+ * Boxes of ISO/IEC 14496-12, and what items of a picture file hold (8.11 there, and ISO/IEC
+ * 23008-12).
+ */
 import { unreadable } from "./picture-file.ts";
 
 export interface Box {
@@ -51,7 +54,7 @@ export function readItems(kind: "avif" | "heic", file: DataView): Items {
 /** Boxes one after another. A box that says to be longer than what holds it ends there. */
 export function boxesIn(view: DataView, from: number): Box[] {
   const boxes: Box[] = [];
-  for (let at = from; at + 8 <= view.byteLength; ) {
+  for (let at = from; at + 8 <= view.byteLength;) {
     const short = view.getUint32(at);
     const head = short === 1 ? 16 : 8;
     const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short === 0 ? view.byteLength - at : short;
@@ -141,11 +144,23 @@ interface Extent {
 function readExtents(places: DataView, kind: string): Map<number, Extent[]> {
   const version = places.getUint8(0);
   const sizes = places.getUint16(4);
-  const [offsetSize, lengthSize, baseSize, indexSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15, version === 0 ? 0 : sizes & 15];
+  const [offsetSize, lengthSize, baseSize, indexSize] = [
+    sizes >> 12,
+    (sizes >> 8) & 15,
+    (sizes >> 4) & 15,
+    version === 0 ? 0 : sizes & 15,
+  ];
   let at = 6;
   const read = (size: number) => {
     if (size !== 0 && size !== 2 && size !== 4 && size !== 8) throw unreadable("broken", kind);
-    const value = size === 0 ? 0 : size === 2 ? places.getUint16(at) : size === 4 ? places.getUint32(at) : Number(places.getBigUint64(at));
+    const value =
+      size === 0
+        ? 0
+        : size === 2
+          ? places.getUint16(at)
+          : size === 4
+            ? places.getUint32(at)
+            : Number(places.getBigUint64(at));
     at += size;
     return value;
   };

@@ -30,7 +30,14 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   const one = () => readKind(`rocket.${kind}`);
   const grid = (more: Partial<Grid> = {}) => gridOf(one(), { columns: 2, rows: 3, ...more });
 
-  it.each([[160, 107], [64, 64], [321, 214], [320, 213], [640, 428], [8000, 6000]])("is not decoded when the file says %i × %i and its frame says otherwise", async (width, height) => {
+  it.each([
+    [160, 107],
+    [64, 64],
+    [321, 214],
+    [320, 213],
+    [640, 428],
+    [8000, 6000],
+  ])("is not decoded when the file says %i × %i and its frame says otherwise", async (width, height) => {
     expect(await refusedUnread(sayingSize(one(), width, height))).toEqual(broken(kind));
   });
 
@@ -39,7 +46,11 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
       const file = one();
       const meta = file.indexOf("meta") - 4;
       const at = file.indexOf(type) - 4;
-      const twice = Buffer.concat([file.subarray(0, at), file.subarray(at, at + file.readUInt32BE(at)), file.subarray(at)]);
+      const twice = Buffer.concat([
+        file.subarray(0, at),
+        file.subarray(at, at + file.readUInt32BE(at)),
+        file.subarray(at),
+      ]);
       twice.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(at), meta);
       expect(await refusedUnread(twice)).toEqual(broken(kind));
     }
@@ -54,10 +65,14 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   });
 
   it("is read as a grid of tiles, the last of which may lie partly outside", async () => {
-    for (const [width, height] of [[640, 642], [600, 500]] as const) {
+    for (const [width, height] of [
+      [640, 642],
+      [600, 500],
+    ] as const) {
       const picture = await decodePicture(grid({ width, height }), codec);
       expect([picture.width, picture.height]).toEqual([width, height]);
-      const row = (y: number, x: number) => Buffer.from(picture.rgba.subarray((y * width + x) * 4, (y * width + x + 200) * 4));
+      const row = (y: number, x: number) =>
+        Buffer.from(picture.rgba.subarray((y * width + x) * 4, (y * width + x + 200) * 4));
       expect(row(214 + 20, 320 + 10).equals(row(20, 10))).toBe(true); // colours run across the edges of tiles
       picture.release();
     }
@@ -77,12 +92,19 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   });
 
   it("is too large as a grid of more than 52 million pixels", async () => {
-    expect(await refusedUnread(grid({ columns: 28, rows: 28 }))).toEqual({ code: "picture_too_large", width: 8960, height: 5992 });
+    expect(await refusedUnread(grid({ columns: 28, rows: 28 }))).toEqual({
+      code: "picture_too_large",
+      width: 8960,
+      height: 5992,
+    });
   });
 
   it("is not decoded when it is cut anywhere", async () => {
     for (const file of [one(), grid()]) {
-      for (let share = 0.004; share < 1; share += 0.037) expect(await refusedUnread(file.subarray(0, Math.floor(file.length * share)))).toMatchObject({ code: "picture_unreadable" });
+      for (let share = 0.004; share < 1; share += 0.037)
+        expect(await refusedUnread(file.subarray(0, Math.floor(file.length * share)))).toMatchObject({
+          code: "picture_unreadable",
+        });
       expect(await refusedUnread(file.subarray(0, file.length - 1))).toEqual(broken(kind));
     }
   });
@@ -92,12 +114,18 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
     expect([picture.width, picture.height]).toEqual([321, 215]);
     expect([picture.rgba[3], picture.rgba[(214 * 321 + 320) * 4 + 3]]).toEqual([0, 255]);
     picture.release();
-    expect(readHeader(readKind(`rocket-odd-alpha.${kind}`)).extraBytesPerPixel).toBeGreaterThan(readHeader(one()).extraBytesPerPixel);
+    expect(readHeader(readKind(`rocket-odd-alpha.${kind}`)).extraBytesPerPixel).toBeGreaterThan(
+      readHeader(one()).extraBytesPerPixel,
+    );
   });
 });
 
 it("an animated AVIF is refused by name", async () => {
-  expect(await refusedUnread(readKind("rocket-animated.avif"))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind: "animated_avif" });
+  expect(await refusedUnread(readKind("rocket-animated.avif"))).toEqual({
+    code: "picture_unreadable",
+    reason: "unsupported",
+    kind: "animated_avif",
+  });
 });
 
 it("a codec that asks for more memory than it may have gives up", async () => {
@@ -109,23 +137,49 @@ it("a codec that asks for more memory than it may have gives up", async () => {
 it("a file of very many tiles or units is not looked through for long", async () => {
   const tile = readKind("rocket.avif");
   expect(readHeader(gridOf(tile, { columns: 200, rows: 60 })).width).toBe(200 * 320);
-  expect(() => av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, at) => (at % 2 === 0 ? byte : 0)))).toThrow(RangeError);
+  expect(() => av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, at) => (at % 2 === 0 ? byte : 0)))).toThrow(
+    RangeError,
+  );
   expect(await refusedUnread(gridOf(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(broken("avif"));
 });
 
 describe("av1FrameSizes", () => {
   it("reads a full sequence header with timing and operating points", () => {
     const bits = [
-      "000", "0", "0", // profile 0, not still, not reduced
-      "1", "0".repeat(64), "1", "00101", "1", // timing, equal intervals, uvlc 4, decoder model
-      "00111", "0".repeat(32 + 10), // 8 bits of delay
-      "1", "00001", // initial delays, two points
-      "000000000000", "01000", "1", "1", "0".repeat(17), "1", "0000", // level 8 with a tier, a model, a delay
-      "000000000000", "00000", "0", "0", // none
-      "1001", "1000", (639).toString(2).padStart(10, "0"), (426).toString(2).padStart(9, "0"),
+      "000",
+      "0",
+      "0", // profile 0, not still, not reduced
+      "1",
+      "0".repeat(64),
+      "1",
+      "00101",
+      "1", // timing, equal intervals, uvlc 4, decoder model
+      "00111",
+      "0".repeat(32 + 10), // 8 bits of delay
+      "1",
+      "00001", // initial delays, two points
+      "000000000000",
+      "01000",
+      "1",
+      "1",
+      "0".repeat(17),
+      "1",
+      "0000", // level 8 with a tier, a model, a delay
+      "000000000000",
+      "00000",
+      "0",
+      "0", // none
+      "1001",
+      "1000",
+      (639).toString(2).padStart(10, "0"),
+      (426).toString(2).padStart(9, "0"),
     ].join("");
-    const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) => parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2));
-    expect(av1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([{ width: 640, height: 427 }]);
+    const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) =>
+      parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2),
+    );
+    expect(av1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([
+      { width: 640, height: 427 },
+    ]);
   });
 
   it("ends with a RangeError when a unit is longer than what is there", () => {
@@ -136,7 +190,11 @@ describe("av1FrameSizes", () => {
 
 describe("an AVIF item of several frames", () => {
   const part = partOf(readKind("rocket.avif"));
-  const repeated = (times: number) => gridOf({ ...part, content: Buffer.concat(Array.from({ length: times }, () => part.content)) }, { columns: 1, rows: 1 });
+  const repeated = (times: number) =>
+    gridOf(
+      { ...part, content: Buffer.concat(Array.from({ length: times }, () => part.content)) },
+      { columns: 1, rows: 1 },
+    );
 
   it("is let in with as many as there may be layers, and not decoded with more", async () => {
     expect(readHeader(repeated(4)).kind).toBe("avif");
@@ -144,7 +202,10 @@ describe("an AVIF item of several frames", () => {
     expect(await refusedUnread(repeated(500))).toEqual(broken("avif"));
   });
 
-  it.each([["a frame header said again", 7], ["a list of tiles", 8]])("is not decoded with %s", async (_what, type) => {
+  it.each([
+    ["a frame header said again", 7],
+    ["a list of tiles", 8],
+  ])("is not decoded with %s", async (_what, type) => {
     const content = Buffer.concat([part.content, Uint8Array.of((type << 3) | 2, 0)]);
     expect(await refusedUnread(gridOf({ ...part, content }, { columns: 1, rows: 1 }))).toEqual(broken("avif"));
   });

@@ -3,7 +3,10 @@ import { av1FrameSizes, hevcFrameSizes, type FrameSize } from "./frame-sizes.ts"
 import { unreadable, type PictureHeader } from "./picture-file.ts";
 import { find, nameAt, readItems, type Box, type Items } from "./iso-boxes.ts";
 
-/** The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one, but broken or a sequence. */
+/**
+ * The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one,
+ * but broken or a sequence.
+ */
 export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 16 || nameAt(file, 4) !== "ftyp") return null;
@@ -17,7 +20,10 @@ export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   }
 }
 
-/** By the brands: `mif1` alone says nothing of the codec. The first brand decides whether libavif reads the sequence instead. */
+/**
+ * By the brands: `mif1` alone says nothing of the codec. The first brand decides whether libavif
+ * reads the sequence instead.
+ */
 function kindOf(file: DataView): "avif" | "heic" | null {
   const end = Math.min(file.byteLength, file.getUint32(0));
   const brands: string[] = [];
@@ -27,7 +33,9 @@ function kindOf(file: DataView): "avif" | "heic" | null {
   return brands.some((brand) => /^(hei[cxms]|hev[cx])$/.test(brand)) ? "heic" : null;
 }
 
-/** Size, turn and mirror of the primary item, after a look into everything that is decoded with it. */
+/**
+ * Size, turn and mirror of the primary item, after a look into everything that is decoded with it.
+ */
 function readPrimary(items: Items): PictureHeader {
   const { kind, primary } = items;
   const { width, height, alpha, planes } = checkItem(items, primary, 0);
@@ -36,8 +44,10 @@ function readPrimary(items: Items): PictureHeader {
   const orientation = kind === "heic" ? 1 : orientationOf(mine);
   const turned = kind === "heic" && mine.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
   const cropped = kind === "heic" && mine.some(({ type }) => type === "clap");
-  // Measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12 to 48 (HEIC, which has no second copy of the pixels).
-  // AVIF of tiles, or with alpha, is seldom and counts for more than it takes: announced and not there, it has to stay below 600 MB as well.
+  // Measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12 to 48 (HEIC,
+  // which has no second copy of the pixels).
+  // AVIF of tiles, or with alpha, is seldom and counts for more than it takes: announced and not
+  // there, it has to stay below 600 MB as well.
   const seldom = (alpha ? 40 : 0) + (items.types.get(primary) === "grid" ? 45 : 0);
   const extraBytesPerPixel = kind === "avif" ? 25 + seldom : 2 * planes + (alpha ? 2 : 0);
   const size = turned ? { width: height, height: width } : { width, height };
@@ -45,8 +55,8 @@ function readPrimary(items: Items): PictureHeader {
 }
 
 /**
- * The size of an item, the same in its property `ispe`, in its frames, and in what is put together from tiles. Alpha belongs to
- * an item by a reference of its own and is looked into as well.
+ * The size of an item, the same in its property `ispe`, in its frames, and in what is put together
+ * from tiles. Alpha belongs to an item by a reference of its own and is looked into as well.
  */
 function checkItem(items: Items, item: number, depth: number): Checked {
   const { kind } = items;
@@ -69,7 +79,9 @@ function checkItem(items: Items, item: number, depth: number): Checked {
 }
 
 interface Checked extends FrameSize {
-  /** Bytes per pixel of the frame's planes (HEVC), by its depth and how its colours are subsampled. */
+  /**
+   * Bytes per pixel of the frame's planes (HEVC), by its depth and how its colours are subsampled.
+   */
   readonly planes: number;
   readonly alpha: boolean;
 }
@@ -86,7 +98,8 @@ function checkFrames(items: Items, item: number, { width, height }: FrameSize): 
   const content = items.contentOf(item);
   const configuration = items.kind === "avif" ? null : find(items.properties.get(item) ?? [], "hvcC", items.kind);
   const sizes = configuration === null ? av1FrameSizes(content) : hevcFrameSizes(configuration, content);
-  if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height)) throw unreadable("broken", items.kind);
+  if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height))
+    throw unreadable("broken", items.kind);
   if (configuration === null) return 0;
   const samples = [1, 1.5, 2, 3][configuration.getUint8(16) & 3] ?? 3;
   return samples * ((configuration.getUint8(17) & 7) > 0 ? 2 : 1);
@@ -95,7 +108,10 @@ function checkFrames(items: Items, item: number, { width, height }: FrameSize): 
 /** By ISO/IEC 23000-22, 7.3.11.4.2; many more of them would take long to look into. */
 const smallestTile = 64;
 
-/** Tiles of one size in rows and columns, none of which lies outside the picture (ISO/IEC 23008-12, 6.6.2.3). */
+/**
+ * Tiles of one size in rows and columns, none of which lies outside the picture (ISO/IEC 23008-12,
+ * 6.6.2.3).
+ */
 function checkGrid(items: Items, item: number, size: FrameSize): Pick<Checked, "planes" | "alpha"> {
   const content = items.contentOf(item);
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
@@ -104,13 +120,16 @@ function checkGrid(items: Items, item: number, size: FrameSize): Pick<Checked, "
   const [width, height] = wide ? [view.getUint32(4), view.getUint32(8)] : [view.getUint16(4), view.getUint16(6)];
   const tiles = items.tiles.get(item) ?? [];
   const [first] = tiles;
-  if (first === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height) throw unreadable("broken", items.kind);
+  if (first === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height)
+    throw unreadable("broken", items.kind);
   const tile = sizeOf(items, first);
   if (tile.width < smallestTile || tile.height < smallestTile) throw unreadable("broken", items.kind);
-  const covers = (length: number, count: number, whole: number) => length * count >= whole && length * (count - 1) < whole;
+  const covers = (length: number, count: number, whole: number) =>
+    length * count >= whole && length * (count - 1) < whole;
   if (!covers(tile.width, columns, width) || !covers(tile.height, rows, height)) throw unreadable("broken", items.kind);
   const found = [...new Set(tiles)].map((each) => checkItem(items, each, 1));
-  if (found.some((each) => each.width !== tile.width || each.height !== tile.height)) throw unreadable("broken", items.kind);
+  if (found.some((each) => each.width !== tile.width || each.height !== tile.height))
+    throw unreadable("broken", items.kind);
   return { planes: Math.max(...found.map(({ planes }) => planes)), alpha: found.some(({ alpha }) => alpha) };
 }
 
@@ -118,11 +137,17 @@ function checkGrid(items: Items, item: number, size: FrameSize): Pick<Checked, "
 function isAlpha(items: Items, item: number): boolean {
   return (items.properties.get(item) ?? []).some(({ type, body }) => {
     const name = Array.from({ length: body.byteLength }, (_, at) => String.fromCharCode(body.getUint8(at))).join("");
-    return type === "auxC" && /^.{4}(urn:mpeg:mpegB:cicp:systems:auxiliary:alpha|urn:mpeg:hevc:2015:auxid:1)(\0|$)/.test(name);
+    return (
+      type === "auxC" &&
+      /^.{4}(urn:mpeg:mpegB:cicp:systems:auxiliary:alpha|urn:mpeg:hevc:2015:auxid:1)(\0|$)/.test(name)
+    );
   });
 }
 
-/** EXIF orientation of a turn by quarter circles counter-clockwise, then a mirror: upside down (0) or left to right (1). */
+/**
+ * EXIF orientation of a turn by quarter circles counter-clockwise, then a mirror: upside down (0)
+ * or left to right (1).
+ */
 function orientationOf(properties: readonly Box[]): number {
   const value = (type: string, bits: number) => {
     const box = properties.find((property) => property.type === type);
@@ -131,5 +156,12 @@ function orientationOf(properties: readonly Box[]): number {
   const turn = value("irot", 3) ?? 0;
   const mirror = value("imir", 1);
   const column = mirror === null ? 0 : mirror === 0 ? 1 : 2;
-  return [[1, 4, 2], [8, 5, 7], [3, 2, 4], [6, 7, 5]][turn]?.[column] ?? 1;
+  return (
+    [
+      [1, 4, 2],
+      [8, 5, 7],
+      [3, 2, 4],
+      [6, 7, 5],
+    ][turn]?.[column] ?? 1
+  );
 }

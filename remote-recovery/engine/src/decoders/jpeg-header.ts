@@ -2,7 +2,10 @@
 import { readExifOrientation } from "./exif-orientation.ts";
 import { startsWith, unreadable, viewOf, type PictureHeader } from "./picture-file.ts";
 
-/** Segments up to the start of the first scan, then the scans up to the end (ISO/IEC 10918-1, annex B). */
+/**
+ * Segments up to the start of the first scan, then the scans up to the end (ISO/IEC 10918-1, annex
+ * B).
+ */
 export function readJpegHeader(bytes: Uint8Array): PictureHeader {
   const view = viewOf(bytes);
   let orientation = 1;
@@ -27,8 +30,11 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
       if (frame === null) throw unreadable("broken", "jpeg");
       const { leastBits, components, samples, ...header } = frame;
       if (8 * sizeOfScans(bytes, at, header.width * header.height) < leastBits) throw unreadable("broken", "jpeg");
-      // Colours that come in scans of their own are put together at the end, as in a progressive file.
-      return (body[0] ?? 0) < components ? { ...header, orientation, extraBytesPerPixel: 2 * samples } : { ...header, orientation };
+      // Colours that come in scans of their own are put together at the end, as in a progressive
+      // file.
+      return (body[0] ?? 0) < components
+        ? { ...header, orientation, extraBytesPerPixel: 2 * samples }
+        : { ...header, orientation };
     }
     if (marker === 0xe1 && orientation === 1 && startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0)) {
       orientation = readExifOrientation(body.subarray(6)) ?? 1;
@@ -45,22 +51,25 @@ function standsAlone(marker: number): boolean {
   return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 }
 
-/** Programs write about ten; each costs a walk over all coefficients, so that a small file of many would take minutes. */
+/**
+ * Programs write about ten; each costs a walk over all coefficients, so that a small file of many
+ * would take minutes.
+ */
 const mostScans = 64;
 /** Of the largest pictures; the time goes with scans times pixels. */
 const mostScansOfLarge = 16;
 const mostPixelsWalked = 768_000_000;
 
 /**
- * Bytes of coded data from the first scan to the marker of the end. Without that marker the file is cut: the decoder would fill in
- * grey and only warn, or not even that after another warning.
+ * Bytes of coded data from the first scan to the marker of the end. Without that marker the file is
+ * cut: the decoder would fill in grey and only warn, or not even that after another warning.
  */
 function sizeOfScans(bytes: Uint8Array, first: number, pixels: number): number {
   const most = Math.max(mostScansOfLarge, Math.min(mostScans, Math.floor(mostPixelsWalked / pixels)));
   const view = viewOf(bytes);
   let size = 0;
   let scans = 0;
-  for (let at = first; at + 2 <= bytes.length; ) {
+  for (let at = first; at + 2 <= bytes.length;) {
     const marker = bytes[at + 1] ?? 0;
     if (marker === 0xd9) return size;
     if (bytes[at] !== 0xff || at + 4 > bytes.length || (marker === 0xda && ++scans > most)) break;
@@ -81,7 +90,10 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 }
 
 interface Frame extends Omit<PictureHeader, "orientation"> {
-  /** Fewer bits cannot hold its blocks: a code for each, and in a baseline file one for the end of each as well. */
+  /**
+   * Fewer bits cannot hold its blocks: a code for each, and in a baseline file one for the end of
+   * each as well.
+   */
   readonly leastBits: number;
   readonly components: number;
   /** Of all components, for each pixel. */
@@ -102,10 +114,21 @@ function readFrame(marker: number, body: Uint8Array): Frame {
   const progressive = marker === 0xc2;
   const samples = samplesPerPixel(body, components);
   const leastBits = Math.floor(width / 8) * Math.floor(height / 8) * samples * (progressive ? 1 : 2);
-  return { kind: "jpeg", width, height, extraBytesPerPixel: progressive ? 2 * samples : 0, leastBits, components, samples };
+  return {
+    kind: "jpeg",
+    width,
+    height,
+    extraBytesPerPixel: progressive ? 2 * samples : 0,
+    leastBits,
+    components,
+    samples,
+  };
 }
 
-/** Of all components: subsampled ones have fewer. A progressive JPEG keeps a coefficient of two bytes for each. */
+/**
+ * Of all components: subsampled ones have fewer. A progressive JPEG keeps a coefficient of two
+ * bytes for each.
+ */
 function samplesPerPixel(body: Uint8Array, components: number): number {
   const samplings = Array.from({ length: components }, (_, i) => {
     const factors = body[7 + 3 * i] ?? 0;
@@ -113,6 +136,7 @@ function samplesPerPixel(body: Uint8Array, components: number): number {
   });
   const across = Math.max(...samplings.map((s) => s.across));
   const down = Math.max(...samplings.map((s) => s.down));
-  if (samplings.some((s) => s.across < 1 || s.across > 4 || s.down < 1 || s.down > 4)) throw unreadable("broken", "jpeg");
+  if (samplings.some((s) => s.across < 1 || s.across > 4 || s.down < 1 || s.down > 4))
+    throw unreadable("broken", "jpeg");
   return samplings.reduce((sum, s) => sum + (s.across * s.down) / (across * down), 0);
 }

@@ -1,4 +1,7 @@
-/** Files that are known but not read, by their first bytes, so that the answer can name them and say "save it as JPEG or PNG". */
+/**
+ * Files that are known but not read, by their first bytes, so that the answer can name them and say
+ * "save it as JPEG or PNG".
+ */
 
 /** `raf`, `gif`, `tiff` and others; null for what is not known either. */
 export function otherKind(bytes: Uint8Array): string | null {
@@ -12,7 +15,10 @@ export function otherKind(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** RAW files of Fujifilm, Olympus, Panasonic, Sigma and old ones of Canon begin with letters of their own. */
+/**
+ * RAW files of Fujifilm, Olympus, Panasonic, Sigma and old ones of Canon begin with letters of
+ * their own.
+ */
 const magics: readonly (readonly [magic: string, kind: string])[] = [
   ["GIF8", "gif"],
   ["FUJIFILMCCD-RAW", "raf"],
@@ -37,7 +43,10 @@ function kindOfBrand(brand: string): string | null {
 const tags = { make: 0x010f, subDirectories: 0x014a, dngVersion: 0xc612 } as const;
 const asciiType = 2;
 
-/** TIFF (6.0, section 2), or a RAW file in its clothes: Canon marks its own, Adobe's has a version, Nikon and Sony keep the picture in a directory below. */
+/**
+ * TIFF (6.0, section 2), or a RAW file in its clothes: Canon marks its own, Adobe's has a version,
+ * Nikon and Sony keep the picture in a directory below.
+ */
 function kindOfTiff(bytes: Uint8Array): string {
   if (bytes[8] === 0x43 && bytes[9] === 0x52) return "cr2"; // "CR"
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,4 +1,7 @@
-/** What all readers of picture files share: what a header says, what a codec gives, and how a file is refused. */
+/**
+ * What all readers of picture files share: what a header says, what a codec gives, and how a file
+ * is refused.
+ */
 import { PortalError } from "@relicario/shared/errors";
 
 /** More is refused before decoding. */
@@ -11,9 +14,15 @@ export interface PictureHeader {
   readonly height: number;
   /** EXIF orientation 1…8 that is left to apply after decoding; 1 when the file names none. */
   readonly orientation: number;
-  /** Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or planes of another colour space. */
+  /**
+   * Bytes per pixel that the codec keeps while decoding, beside its RGBA result: coefficients, or
+   * planes of another colour space.
+   */
   readonly extraBytesPerPixel: number;
-  /** The codec crops what it has decoded (HEIC's clean aperture): then the result is this size or smaller. */
+  /**
+   * The codec crops what it has decoded (HEIC's clean aperture): then the result is this size or
+   * smaller.
+   */
   readonly cropped?: boolean;
 }
 
@@ -25,7 +34,11 @@ export interface Decoded {
   readonly release: () => void;
 }
 
-export function unreadable(reason: "empty" | "not_a_picture" | "unsupported" | "broken" | "too_small", kind?: string, cause?: unknown): PortalError {
+export function unreadable(
+  reason: "empty" | "not_a_picture" | "unsupported" | "broken" | "too_small",
+  kind?: string,
+  cause?: unknown,
+): PortalError {
   return new PortalError("picture_unreadable", {
     details: kind === undefined ? { reason } : { reason, kind },
     ...(cause === undefined ? {} : { cause }),

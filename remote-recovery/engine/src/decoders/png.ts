@@ -3,9 +3,10 @@ import { unreadable } from "./picture-file.ts";
 import type { Decoded } from "./picture-file.ts";
 
 /**
- * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png, in an instance of its own. Depth
- * 16 keeps the high byte. The package's own glue keeps one instance for ever, memory and all; this one lives for one picture, is
- * cleared, and needs no copy of the pixels. `picture_unreadable` when the file is broken or cut.
+ * Decodes a PNG of any colour type and depth to RGBA with the Rust codec of @jsquash/png, in an
+ * instance of its own. Depth 16 keeps the high byte. The package's own glue keeps one instance for
+ * ever, memory and all; this one lives for one picture, is cleared, and needs no copy of the
+ * pixels. `picture_unreadable` when the file is broken or cut.
  */
 export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): Decoded {
   let image: { at: number; length: number; width: number } | null = null;
@@ -49,7 +50,11 @@ export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): Decode
   return finish(image, memory, release);
 }
 
-function finish(image: { at: number; length: number; width: number } | null, memory: WebAssembly.Memory, release: () => void): Decoded {
+function finish(
+  image: { at: number; length: number; width: number } | null,
+  memory: WebAssembly.Memory,
+  release: () => void,
+): Decoded {
   if (image === null || image.width === 0 || image.length % (4 * image.width) !== 0) {
     release();
     throw unreadable("broken", "png");

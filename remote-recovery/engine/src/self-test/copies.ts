@@ -1,9 +1,21 @@
-/** The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6, two at the edge of what is promised (decision 0013), and one that is larger than the smallest (decision 0078). */
+/**
+ * The changed copies of the self-test: the four of image-key.md, "Quality gate at enrolment", 6,
+ * two at the edge of what is promised (decision 0013), and one that is larger than the smallest
+ * (decision 0078).
+ */
 import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
 import { loseAsJpeg50 } from "./jpeg-loss.ts";
 import { Filter, resample } from "./resample.ts";
 
-export const SelfTestCopy = { messenger: "messenger", quarter: "quarter", gamma: "gamma", cropped: "cropped", bright: "bright", small: "small", medium: "medium" } as const;
+export const SelfTestCopy = {
+  messenger: "messenger",
+  quarter: "quarter",
+  gamma: "gamma",
+  cropped: "cropped",
+  bright: "bright",
+  small: "small",
+  medium: "medium",
+} as const;
 export type SelfTestCopy = (typeof SelfTestCopy)[keyof typeof SelfTestCopy];
 
 /** A copy to read rows from, and what clears it. */
@@ -47,7 +59,9 @@ function whole(raster: Raster): ChangedCopy {
   return { rows: rowsOf(raster), clear: () => void raster.rgba.fill(0) };
 }
 
-const gammaTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, Math.max(0, roundEven(255 * (i / 255) ** 1.25))));
+const gammaTable = Uint8Array.from({ length: 256 }, (_, i) =>
+  Math.min(255, Math.max(0, roundEven(255 * (i / 255) ** 1.25))),
+);
 
 /** A fifth brighter: what is nearly white becomes white, and its texture is lost. */
 const brightTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundEven(1.2 * i)));

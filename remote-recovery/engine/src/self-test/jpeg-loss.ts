@@ -1,7 +1,8 @@
 /**
- * What JPEG at quality 50 with 4:2:0 does to pixels, without the file: colours to YCbCr, chroma halved, blocks of 8 × 8
- * transformed, divided by the tables of annex K (which is quality 50), rounded, and all the way back. The part of a codec
- * that is left out, entropy coding, loses nothing.
+ * What JPEG at quality 50 with 4:2:0 does to pixels, without the file: colours to YCbCr, chroma
+ * halved, blocks of 8 × 8 transformed, divided by the tables of annex K (which is quality 50),
+ * rounded, and all the way back. The part of a codec that is left out, entropy coding, loses
+ * nothing.
  */
 import type { Raster } from "../rows.ts";
 
@@ -9,11 +10,43 @@ const { ceil, max, min, round } = Math; // looked up once: these run millions of
 
 // ISO/IEC 10918-1, tables K.1 and K.2.
 const lumaSteps = [
-  16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51, 87, 80, 62,
-  18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99,
+  16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51,
+  87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101,
+  72, 92, 95, 98, 112, 100, 103, 99,
 ];
 const chromaSteps = [
-  17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99, 99, 99, 47, 66, 99, 99, 99, 99, 99, 99,
+  17,
+  18,
+  24,
+  47,
+  99,
+  99,
+  99,
+  99,
+  18,
+  21,
+  26,
+  66,
+  99,
+  99,
+  99,
+  99,
+  24,
+  26,
+  56,
+  99,
+  99,
+  99,
+  99,
+  99,
+  47,
+  66,
+  99,
+  99,
+  99,
+  99,
+  99,
+  99,
   ...Array.from({ length: 32 }, () => 99),
 ];
 
@@ -79,7 +112,8 @@ function toPlanes(rgba: Uint8Array, width: number, height: number, luma: Plane, 
 }
 
 function repeatEdges({ width, height, stride, rows, values }: Plane): void {
-  for (let y = 0; y < height; y++) values.fill(values[y * stride + width - 1] ?? 0, y * stride + width, (y + 1) * stride);
+  for (let y = 0; y < height; y++)
+    values.fill(values[y * stride + width - 1] ?? 0, y * stride + width, (y + 1) * stride);
   for (let y = height; y < rows; y++) values.copyWithin(y * stride, (height - 1) * stride, height * stride);
 }
 
@@ -96,7 +130,8 @@ function quantise({ stride, rows, values }: Plane, steps: readonly number[]): vo
         block[i] = round((block[i] ?? 0) / step) * step;
       }
       transform(block, half, true);
-      for (let i = 0; i < 64; i++) values[(top + (i >> 3)) * stride + left + (i & 7)] = clamp(round((block[i] ?? 0) + 128));
+      for (let i = 0; i < 64; i++)
+        values[(top + (i >> 3)) * stride + left + (i & 7)] = clamp(round((block[i] ?? 0) + 128));
     }
   }
   block.fill(0);
@@ -122,7 +157,10 @@ function transform(block: Float64Array, half: Float64Array, back: boolean): void
   }
 }
 
-/** Back to colours, chroma enlarged by the triangle filter that decoders use: ¾ of the nearer sample, ¼ of the other. */
+/**
+ * Back to colours, chroma enlarged by the triangle filter that decoders use: ¾ of the nearer
+ * sample, ¼ of the other.
+ */
 function fromPlanes(width: number, height: number, luma: Plane, blue: Plane, red: Plane): Uint8Array {
   const rgba = new Uint8Array(width * height * 4).fill(255);
   const chroma = ({ width: columns, height: lines, stride, values }: Plane, x: number, y: number) => {

@@ -1,6 +1,7 @@
 /**
- * Resizing as Pillow does it for 8-bit pictures: separable, widened filters, weights with 22 fractional bits, rounded to
- * bytes after each direction. The reference's self-test uses it, so ours does too.
+ * Resizing as Pillow does it for 8-bit pictures: separable, widened filters, weights with 22
+ * fractional bits, rounded to bytes after each direction. The reference's self-test uses it, so
+ * ours does too.
  */
 import type { Raster } from "../rows.ts";
 

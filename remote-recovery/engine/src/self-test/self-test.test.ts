@@ -1,7 +1,14 @@
 import { generated } from "../../tests/generated.ts";
 import { readPhoto } from "../../tests/vectors.ts";
 import { decodePicture, type CodecName } from "../decoders/decode.ts";
-import { enrolmentWindow, feedPicture, instantiateEngine, readImageSecret, readSketch, type EngineWasm } from "../engine-wasm.ts";
+import {
+  enrolmentWindow,
+  feedPicture,
+  instantiateEngine,
+  readImageSecret,
+  readSketch,
+  type EngineWasm,
+} from "../engine-wasm.ts";
 import type { EngineModules } from "../engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { rowsOf, type Raster } from "../rows.ts";
@@ -19,14 +26,16 @@ beforeEach(() => {
   wasm = instantiateEngine(modules.engine);
 });
 
-const codecOf = (name: CodecName) => (name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name));
+const codecOf = (name: CodecName) =>
+  name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name);
 const read = (copy: Raster | ReturnType<typeof changedCopy>["rows"]): Raster => {
   const rows = "rgba" in copy ? rowsOf(copy) : copy;
   const rgba = new Uint8Array(rows.width * rows.height * 4);
   rows.readRows(0, rows.height, rgba);
   return { width: rows.width, height: rows.height, orientation: rows.orientation, rgba };
 };
-const noise = (): Raster => generated("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) };
+const noise = (): Raster =>
+  generated("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) };
 const plain = (width: number, height: number, colour: readonly number[]): Raster => {
   const rgba = new Uint8Array(width * height * 4);
   for (let at = 0; at < rgba.length; at += 4) rgba.set(colour, at);
@@ -52,8 +61,15 @@ describe("changedCopy", () => {
   it("crops 3 % and mirrors", () => {
     const picture = noise();
     const copy = read(changedCopy("cropped", picture).rows);
-    const at = (raster: Raster, x: number, y: number) => [...raster.rgba.subarray((y * raster.width + x) * 4, (y * raster.width + x) * 4 + 4)];
-    for (const [x, y] of [[0, 0], [17, 400], [1503, 1127]] as const) expect(at(copy, x, y)).toEqual(at(picture, 1551 - x, y + 36));
+    const at = (raster: Raster, x: number, y: number) => [
+      ...raster.rgba.subarray((y * raster.width + x) * 4, (y * raster.width + x) * 4 + 4),
+    ];
+    for (const [x, y] of [
+      [0, 0],
+      [17, 400],
+      [1503, 1127],
+    ] as const)
+      expect(at(copy, x, y)).toEqual(at(picture, 1551 - x, y + 36));
   });
 
   it("bends colours by the gamma table and leaves alpha", () => {
@@ -67,7 +83,8 @@ describe("changedCopy", () => {
   });
 
   it("keeps the orientation and clears what it made", () => {
-    for (const copy of Object.values(SelfTestCopy)) expect(changedCopy(copy, { ...plain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(6);
+    for (const copy of Object.values(SelfTestCopy))
+      expect(changedCopy(copy, { ...plain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(6);
     const { rows, clear } = changedCopy("quarter", noise());
     clear();
     expect(read(rows).rgba.every((value) => value === 0)).toBe(true);
@@ -78,7 +95,9 @@ describe("resample", () => {
   it("keeps plain colours, also of pictures with alpha, on white", () => {
     for (const filter of Object.values(Filter)) {
       expect([...new Set(resample(plain(100, 90, [10, 20, 30, 255]), 33, 47, filter).rgba)]).toEqual([10, 20, 30, 255]);
-      expect([...new Set(resample(plain(100, 90, [10, 20, 30, 128]), 33, 47, filter).rgba)]).toEqual([132, 137, 142, 255]);
+      expect([...new Set(resample(plain(100, 90, [10, 20, 30, 128]), 33, 47, filter).rgba)]).toEqual([
+        132, 137, 142, 255,
+      ]);
     }
   });
 });

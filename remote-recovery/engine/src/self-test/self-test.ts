@@ -14,11 +14,19 @@ export interface SelfTestRow {
 }
 
 /** Tried for every picture. */
-const always = [SelfTestCopy.messenger, SelfTestCopy.quarter, SelfTestCopy.gamma, SelfTestCopy.cropped, SelfTestCopy.bright, SelfTestCopy.small] as const;
+const always = [
+  SelfTestCopy.messenger,
+  SelfTestCopy.quarter,
+  SelfTestCopy.gamma,
+  SelfTestCopy.cropped,
+  SelfTestCopy.bright,
+  SelfTestCopy.small,
+] as const;
 
 /**
- * Changes the picture in six ways and recovers each from its sketch, as later recoveries will; where the smallest copy fails, in a
- * seventh: a larger one, which has to open instead. The engine then holds a copy, no longer the picture. `done` counts copies.
+ * Changes the picture in six ways and recovers each from its sketch, as later recoveries will;
+ * where the smallest copy fails, in a seventh: a larger one, which has to open instead. The engine
+ * then holds a copy, no longer the picture. `done` counts copies.
  *
  * @returns `failed`: copies with too many errors, in the order of `rows`.
  */
@@ -36,7 +44,10 @@ export async function selfTest(
     await step();
     const { rows: pixels, clear } = changedCopy(copy, picture);
     try {
-      const row = { copy, errors: feedPicture(wasm, pixels) ? await errorsIn(wasm, sketch, imageSecretBytes, step) : null };
+      const row = {
+        copy,
+        errors: feedPicture(wasm, pixels) ? await errorsIn(wasm, sketch, imageSecretBytes, step) : null,
+      };
       if (copy === SelfTestCopy.small && hasFailed(row)) copies.push(SelfTestCopy.medium);
       rows.push(row);
     } finally {
@@ -50,11 +61,22 @@ function hasFailed({ errors }: SelfTestRow): boolean {
   return errors === null || errors > mostErrors;
 }
 
-/** Errors of the recovery that is best: where the same framing costs too many, those of the full search count. */
-async function errorsIn(wasm: EngineWasm, sketch: Sketch, imageSecretBytes: Uint8Array, pause: Pause): Promise<number | null> {
+/**
+ * Errors of the recovery that is best: where the same framing costs too many, those of the full
+ * search count.
+ */
+async function errorsIn(
+  wasm: EngineWasm,
+  sketch: Sketch,
+  imageSecretBytes: Uint8Array,
+  pause: Pause,
+): Promise<number | null> {
   writeSketch(wasm, 0, sketch);
   const straight = lookStraight(wasm, 1);
-  const found = straight !== null && straight.errors <= mostErrors ? straight : await findSketch(wasm, [sketch], pause, { straight: false });
+  const found =
+    straight !== null && straight.errors <= mostErrors
+      ? straight
+      : await findSketch(wasm, [sketch], pause, { straight: false });
   const same = found.outcome === "recovered" && sameBytes(found.imageSecretBytes, imageSecretBytes);
   for (const result of [straight, found]) if (result?.outcome === "recovered") result.imageSecretBytes.fill(0);
   return same ? found.errors : null;

@@ -31,12 +31,20 @@ describe("changeImage", () => {
   it("gives a picture a passphrase: without it nothing opens any more, with it everything, and copies go on to open", async () => {
     const { world, laptop, ids, paper } = await settled();
     const told: string[] = [];
-    const { openerId } = await changeImage(laptop, old, withPassphrase, { onProgress: ({ phase, done, total }) => told.push(`${phase} ${String(done)} of ${String(total)}`) });
+    const { openerId } = await changeImage(laptop, old, withPassphrase, {
+      onProgress: ({ phase, done, total }) => told.push(`${phase} ${String(done)} of ${String(total)}`),
+    });
     expect(told).toEqual(expect.arrayContaining(["sealing 0 of 2", "sealing 2 of 2", "sending 1 of 1"]));
-    expect((await listOpeners(laptop)).openers.map(({ id, name, opens }) => [id, name, opens])).toEqual([[openerId, "The market", 2], [expect.any(String), "Paper", 2]]);
+    expect((await listOpeners(laptop)).openers.map(({ id, name, opens }) => [id, name, opens])).toEqual([
+      [openerId, "The market", 2],
+      [expect.any(String), "Paper", 2],
+    ]);
     await isWhole(world, ids, shown("market/small", "nine stones"), "tablet");
     expect(plain(await recover(await world.open("library"), ids[1], paper, {}))).toBe("content of Second");
-    for (const wrong of [old, shown("market", "nine stone")]) await expect(unlock(await world.open("other"), wrong, {})).rejects.toEqual(code("not_this_picture_or_passphrase"));
+    for (const wrong of [old, shown("market", "nine stone")])
+      await expect(unlock(await world.open("other"), wrong, {})).rejects.toEqual(
+        code("not_this_picture_or_passphrase"),
+      );
     expect(keyringOf(world).slots).toHaveLength(2);
     expect(await laptop.service.imageRecords()).toMatchObject([{ id: openerId }]);
   });
@@ -48,12 +56,17 @@ describe("changeImage", () => {
     await isWhole(world, ids, shown("market", "ten stones"), "tablet");
     await changeImage(laptop, shown("market", "ten stones"), { shown: old, name: "The market" }, {});
     await isWhole(world, ids, old, "library");
-    await expect(unlock(await world.open("other"), shown("market", "ten stones"), {})).rejects.toEqual(code("plain_helper_refused"));
+    await expect(unlock(await world.open("other"), shown("market", "ten stones"), {})).rejects.toEqual(
+      code("plain_helper_refused"),
+    );
   });
 
   it("puts another picture in its place, and seals tickets, former versions and contents anew", async () => {
     const { world, laptop, ids } = await settled();
-    const versions = (): { ticket: string; content: string }[] => ids.flatMap((id) => (world.service.account.rows.get(id)?.versions ?? []).map(({ ticket, content }) => ({ ticket, content })));
+    const versions = (): { ticket: string; content: string }[] =>
+      ids.flatMap((id) =>
+        (world.service.account.rows.get(id)?.versions ?? []).map(({ ticket, content }) => ({ ticket, content })),
+      );
     const before = versions();
     await changeImage(laptop, old, harbour, {});
     for (const [index, { ticket, content }] of versions().entries()) {
@@ -62,7 +75,9 @@ describe("changeImage", () => {
     }
     await isWhole(world, ids, harbour.shown, "tablet");
     await expect(unlock(await world.open("other"), old, {})).rejects.toEqual(code("not_this_picture"));
-    expect(await protect(laptop, textSecret("Third", harbour.shown), {})).toMatchObject({ secretId: expect.any(String) });
+    expect(await protect(laptop, textSecret("Third", harbour.shown), {})).toMatchObject({
+      secretId: expect.any(String),
+    });
   });
 
   it("leaves the tickets of secrets that it does not open", async () => {
@@ -89,12 +104,19 @@ describe("changeImage", () => {
     const { shareId } = await share({});
     await changeImage(vault, old, { shown: shown("garden"), name: "The garden" }, {});
     const opened = (await readAccount(vault))?.view.opened;
-    expect(opened?.shares.shares.map(({ share_id: id, revoked_at: revokedAt }) => [id, revokedAt !== null])).toEqual([[shareId, true]]);
+    expect(opened?.shares.shares.map(({ share_id: id, revoked_at: revokedAt }) => [id, revokedAt !== null])).toEqual([
+      [shareId, true],
+    ]);
   });
 
   it.each<[string, ShownPicture, { shown: ShownPicture; name: string }, string]>([
     ["what is no picture of the account", shown("garden"), harbour, "not_this_picture"],
-    ["a picture that another way has", old, { shown: shown("garden"), name: "The garden" }, "picture_resembles_another"],
+    [
+      "a picture that another way has",
+      old,
+      { shown: shown("garden"), name: "The garden" },
+      "picture_resembles_another",
+    ],
     ["a name that says nothing", old, { ...harbour, name: "" }, "validation_error"],
   ])("refuses %s, and changes nothing", async (_what, now, next, expected) => {
     const { world, laptop, ids } = await settled();
@@ -108,9 +130,20 @@ describe("changeImage", () => {
   it("done on two devices at the same time is done by one, and the other says so", async () => {
     const { world, laptop, ids } = await settled();
     const tablet = await world.open("tablet");
-    const ends = await Promise.allSettled([changeImage(laptop, old, harbour, {}), changeImage(tablet, old, withPassphrase, {})]);
+    const ends = await Promise.allSettled([
+      changeImage(laptop, old, harbour, {}),
+      changeImage(tablet, old, withPassphrase, {}),
+    ]);
     expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    for (const end of ends) if (end.status === "rejected") expect(["openers_changed", "state_conflict", "publication_not_seen", "not_this_picture", "not_this_picture_or_passphrase"]).toContain((end.reason as PortalError).code);
+    for (const end of ends)
+      if (end.status === "rejected")
+        expect([
+          "openers_changed",
+          "state_conflict",
+          "publication_not_seen",
+          "not_this_picture",
+          "not_this_picture_or_passphrase",
+        ]).toContain((end.reason as PortalError).code);
     await isWhole(world, ids, ends[0].status === "fulfilled" ? harbour.shown : withPassphrase.shown, "library");
   });
 });
@@ -118,49 +151,88 @@ describe("changeImage", () => {
 describe("a hostile service", () => {
   const changed = (world: World, before: number): boolean => revOf(world) > before;
   it.each<[string, string, (world: World, rev: number) => void]>([
-    ["says published, and switched to nothing", "publication_not_seen", (world) => {
-      const earlier = world.service.snapshot();
-      world.service.answer = (call, answer) => {
-        if (call === "PUT /user/keyring") world.service.account = earlier;
-        return answer;
-      };
-    }],
-    ["gives the slots of before", "publication_not_seen", (world, rev) => {
-      const { slots } = keyringOf(world);
-      world.service.answer = (call, answer) => (call === "GET /user/keyring" && changed(world, rev) ? { ...(answer as Keyring), slots } : answer);
-    }],
-    ["gives the slot of before beside the new one", "publication_not_seen", (world, rev) => {
-      const { slots } = keyringOf(world);
-      world.service.answer = (call, answer) => (call === "GET /user/keyring" && changed(world, rev) ? { ...(answer as Keyring), slots: [...(answer as Keyring).slots, ...slots] } : answer);
-    }],
-    ["gives the book of before", "older_state", (world, rev) => {
-      const { book } = keyringOf(world);
-      world.service.answer = (call, answer) => (call === "GET /user/keyring" && changed(world, rev) ? { ...(answer as Keyring), book } : answer);
-    }],
-    ["drops a staged row for good", "list_mismatch", (world) => {
-      world.service.answer = (call, answer) => {
-        if (call === "POST /user/keyring/stage") world.service.account.stage?.rows.delete([...world.service.account.stage.rows.keys()][0] ?? "");
-        return answer;
-      };
-    }],
-    ["alters a staged row for good", "list_mismatch", (world) => {
-      world.service.answer = (call, answer) => {
-        if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
-        return answer;
-      };
-    }],
-    ["alters a staged row, and says that it is the one that was sent", "state_conflict", (world) => {
-      world.service.answer = (call, answer) => {
-        if (call.startsWith("GET /user/keyring/stage/")) alterStagedRow(world.service.account);
-        return answer;
-      };
-    }],
+    [
+      "says published, and switched to nothing",
+      "publication_not_seen",
+      (world) => {
+        const earlier = world.service.snapshot();
+        world.service.answer = (call, answer) => {
+          if (call === "PUT /user/keyring") world.service.account = earlier;
+          return answer;
+        };
+      },
+    ],
+    [
+      "gives the slots of before",
+      "publication_not_seen",
+      (world, rev) => {
+        const { slots } = keyringOf(world);
+        world.service.answer = (call, answer) =>
+          call === "GET /user/keyring" && changed(world, rev) ? { ...(answer as Keyring), slots } : answer;
+      },
+    ],
+    [
+      "gives the slot of before beside the new one",
+      "publication_not_seen",
+      (world, rev) => {
+        const { slots } = keyringOf(world);
+        world.service.answer = (call, answer) =>
+          call === "GET /user/keyring" && changed(world, rev)
+            ? { ...(answer as Keyring), slots: [...(answer as Keyring).slots, ...slots] }
+            : answer;
+      },
+    ],
+    [
+      "gives the book of before",
+      "older_state",
+      (world, rev) => {
+        const { book } = keyringOf(world);
+        world.service.answer = (call, answer) =>
+          call === "GET /user/keyring" && changed(world, rev) ? { ...(answer as Keyring), book } : answer;
+      },
+    ],
+    [
+      "drops a staged row for good",
+      "list_mismatch",
+      (world) => {
+        world.service.answer = (call, answer) => {
+          if (call === "POST /user/keyring/stage")
+            world.service.account.stage?.rows.delete([...world.service.account.stage.rows.keys()][0] ?? "");
+          return answer;
+        };
+      },
+    ],
+    [
+      "alters a staged row for good",
+      "list_mismatch",
+      (world) => {
+        world.service.answer = (call, answer) => {
+          if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
+          return answer;
+        };
+      },
+    ],
+    [
+      "alters a staged row, and says that it is the one that was sent",
+      "state_conflict",
+      (world) => {
+        world.service.answer = (call, answer) => {
+          if (call.startsWith("GET /user/keyring/stage/")) alterStagedRow(world.service.account);
+          return answer;
+        };
+      },
+    ],
   ])("that %s is not believed", async (_, expected, corrupt) => {
     const { world, laptop, ids } = await settled();
     corrupt(world, revOf(world));
     await expect(changeImage(laptop, old, withPassphrase, {})).rejects.toEqual(code(expected));
     world.service.answer = (_call, answer) => answer;
-    const isDone = keyringOf(world).slots.length === 2 && (await unlock(await world.open("look"), old, {}).then(({ opener }) => (opener.forget(), false), () => true));
+    const isDone =
+      keyringOf(world).slots.length === 2 &&
+      (await unlock(await world.open("look"), old, {}).then(
+        ({ opener }) => (opener.forget(), false),
+        () => true,
+      ));
     await isWhole(world, ids, isDone ? withPassphrase.shown : old, "tablet"); // before or after, nothing is lost
   });
 

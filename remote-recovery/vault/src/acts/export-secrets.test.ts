@@ -50,7 +50,10 @@ function memory(): { sink: Sink<Blob>; seen: { committed: boolean; discarded: bo
   return { sink, seen };
 }
 
-function parts(sink: Sink<Blob>, range: ExportParts["range"] = () => Promise.reject(new Error("nothing here is large"))): ExportParts {
+function parts(
+  sink: Sink<Blob>,
+  range: ExportParts["range"] = () => Promise.reject(new Error("nothing here is large")),
+): ExportParts {
   return { range, patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
 }
 
@@ -72,7 +75,13 @@ async function unzip(archive: Blob): Promise<Map<string, Bytes>> {
   const end = bytes.length - 22;
   expect(view.getUint32(end, true)).toBe(0x06054b50);
   for (let at = view.getUint32(end + 16, true), left = view.getUint16(end + 10, true); left > 0; left--) {
-    const [size, nameLength, extra, comment, local] = [view.getUint32(at + 24, true), view.getUint16(at + 28, true), view.getUint16(at + 30, true), view.getUint16(at + 32, true), view.getUint32(at + 42, true)];
+    const [size, nameLength, extra, comment, local] = [
+      view.getUint32(at + 24, true),
+      view.getUint16(at + 28, true),
+      view.getUint16(at + 30, true),
+      view.getUint16(at + 32, true),
+      view.getUint32(at + 42, true),
+    ];
     expect(view.getUint16(at + 10, true)).toBe(0); // stored: sealed bytes do not shrink
     const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength));
     const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
@@ -88,10 +97,16 @@ function fileOf(files: ReadonlyMap<string, Bytes>, name: string): Bytes {
   return file;
 }
 
-async function opened(files: ReadonlyMap<string, Bytes>, identity: string, secretId: string): Promise<{ ticket: { title: string; size: number }; content: Bytes }> {
+async function opened(
+  files: ReadonlyMap<string, Bytes>,
+  identity: string,
+  secretId: string,
+): Promise<{ ticket: { title: string; size: number }; content: Bytes }> {
   const plain = await openWith(identity, fileOf(files, `${secretId}.ticket.age`), "one");
   if (plain === null) throw new Error("the exit identity does not open the ticket");
-  const ticket = z.object({ title: z.string(), size: z.number(), content_identity: z.string() }).parse(JSON.parse(new TextDecoder().decode(plain)));
+  const ticket = z
+    .object({ title: z.string(), size: z.number(), content_identity: z.string() })
+    .parse(JSON.parse(new TextDecoder().decode(plain)));
   const content = await openWith(ticket.content_identity, fileOf(files, `${secretId}.age`), "one");
   if (content === null) throw new Error("the content identity does not open the content");
   return { ticket, content };
@@ -102,14 +117,25 @@ describe("exportSecrets", () => {
     const { world, ids } = await filledWorld();
     const { sink, seen } = memory();
     const told: number[] = [];
-    const done = await exportSecrets(await world.open(), parts(sink), ids, shown("market"), { onProgress: ({ phase, done: bytes, total }) => { if (phase === "fetching") told.push(bytes / total); } });
+    const done = await exportSecrets(await world.open(), parts(sink), ids, shown("market"), {
+      onProgress: ({ phase, done: bytes, total }) => {
+        if (phase === "fetching") told.push(bytes / total);
+      },
+    });
     expect(done).toMatchObject({ exported: 3, left: [], notVerified: [] });
     expect(seen).toEqual({ committed: true, discarded: false });
     expect(told.at(-1)).toBe(1);
     expect(isIdentity(done.identity)).toBe(true);
 
     const files = await unzip(done.archive);
-    expect([...files.keys()].toSorted()).toEqual([...ids.flatMap((id) => [`${id}.age`, `${id}.ticket.age`]), "LEEME.txt", "README.txt", "manifest.json"].toSorted());
+    expect([...files.keys()].toSorted()).toEqual(
+      [
+        ...ids.flatMap((id) => [`${id}.age`, `${id}.ticket.age`]),
+        "LEEME.txt",
+        "README.txt",
+        "manifest.json",
+      ].toSorted(),
+    );
     for (const bytes of files.values()) expect(new TextDecoder("latin1").decode(bytes)).not.toContain(done.identity);
     const first = await opened(files, done.identity, ids[0]);
     expect(first.ticket).toMatchObject({ title: "First", size: 16 });
@@ -128,9 +154,13 @@ describe("exportSecrets", () => {
   it("makes another identity for every archive, and says no title outside what is sealed", async () => {
     const { world, ids } = await filledWorld();
     const vault = await world.open();
-    const [one, other] = [await exportSecrets(vault, parts(memory().sink), ids, shown("market"), {}), await exportSecrets(vault, parts(memory().sink), ids, shown("market"), {})];
+    const [one, other] = [
+      await exportSecrets(vault, parts(memory().sink), ids, shown("market"), {}),
+      await exportSecrets(vault, parts(memory().sink), ids, shown("market"), {}),
+    ];
     expect(one.identity).not.toBe(other.identity);
-    for (const bytes of (await unzip(one.archive)).values()) expect(new TextDecoder("latin1").decode(bytes)).not.toMatch(/First|Second/);
+    for (const bytes of (await unzip(one.archive)).values())
+      expect(new TextDecoder("latin1").decode(bytes)).not.toMatch(/First|Second/);
   });
 
   it("says the title of today after a renaming, signed", async () => {
@@ -169,7 +199,10 @@ describe("exportSecrets", () => {
   it("unlocks a locked device with the same picture, and names what it does not open", async () => {
     const { world, ids } = await filledWorld();
     const phone = await world.open("phone");
-    await expect(exportSecrets(phone, parts(memory().sink), ids, shown("harbour"), {})).resolves.toMatchObject({ exported: 1, left: ids.slice(0, 2) });
+    await expect(exportSecrets(phone, parts(memory().sink), ids, shown("harbour"), {})).resolves.toMatchObject({
+      exported: 1,
+      left: ids.slice(0, 2),
+    });
     expect(phone.getState()).toMatchObject({ status: "unlocked" });
   });
 
@@ -180,10 +213,25 @@ describe("exportSecrets", () => {
     const { page } = vault.service;
     const dropped: typeof page = async (...given) => {
       const read = await page(...given);
-      return { ...read, secrets: read.secrets.map((row) => (row.deleted_at === undefined ? row : { ...row, dropped_at: row.deleted_at })) };
+      return {
+        ...read,
+        secrets: read.secrets.map((row) =>
+          row.deleted_at === undefined ? row : { ...row, dropped_at: row.deleted_at },
+        ),
+      };
     };
-    await expect(exportSecrets({ ...vault, service: { ...vault.service, page: dropped } }, parts(memory().sink), ids, shown("market"), {})).resolves.toMatchObject({ exported: 2, left: [ids[1]] });
-    await expect(exportSecrets(vault, parts(memory().sink), [...ids, userId], shown("market"), {})).rejects.toEqual(code("not_found"));
+    await expect(
+      exportSecrets(
+        { ...vault, service: { ...vault.service, page: dropped } },
+        parts(memory().sink),
+        ids,
+        shown("market"),
+        {},
+      ),
+    ).resolves.toMatchObject({ exported: 2, left: [ids[1]] });
+    await expect(exportSecrets(vault, parts(memory().sink), [...ids, userId], shown("market"), {})).rejects.toEqual(
+      code("not_found"),
+    );
   });
 
   it("refuses another picture, one that opens none of them, and writes nothing", async () => {
@@ -191,7 +239,9 @@ describe("exportSecrets", () => {
     const vault = await world.open();
     const { sink, seen } = memory();
     await expect(exportSecrets(vault, parts(sink), ids, shown("forest"), {})).rejects.toEqual(code("not_this_picture"));
-    await expect(exportSecrets(vault, parts(sink), ids.slice(0, 2), shown("harbour"), {})).rejects.toEqual(code("opener_needed"));
+    await expect(exportSecrets(vault, parts(sink), ids.slice(0, 2), shown("harbour"), {})).rejects.toEqual(
+      code("opener_needed"),
+    );
     expect(seen).toEqual({ committed: false, discarded: false });
   });
 
@@ -199,8 +249,16 @@ describe("exportSecrets", () => {
     const { world, ids } = await filledWorld();
     const { sink, seen } = memory();
     const controller = new AbortController();
-    const cancelling = { ...sink, write: async (bytes: Bytes) => { controller.abort(); await sink.write(bytes); } };
-    await expect(exportSecrets(await world.open(), parts(cancelling), ids, shown("market"), { signal: controller.signal })).rejects.toEqual(code("cancelled"));
+    const cancelling = {
+      ...sink,
+      write: async (bytes: Bytes) => {
+        controller.abort();
+        await sink.write(bytes);
+      },
+    };
+    await expect(
+      exportSecrets(await world.open(), parts(cancelling), ids, shown("market"), { signal: controller.signal }),
+    ).rejects.toEqual(code("cancelled"));
     expect(seen).toEqual({ committed: false, discarded: true });
   });
 
@@ -215,7 +273,15 @@ describe("exportSecrets", () => {
       content[content.length - 1] = (content[content.length - 1] ?? 0) ^ 1;
       return { ...stored, content: toB64u(content) };
     };
-    await expect(exportSecrets({ ...vault, service: { ...vault.service, secret: changed } }, parts(sink), ids, shown("market"), {})).rejects.toMatchObject({ code: "decryption_failed", details: { secret_id: ids[0] } });
+    await expect(
+      exportSecrets(
+        { ...vault, service: { ...vault.service, secret: changed } },
+        parts(sink),
+        ids,
+        shown("market"),
+        {},
+      ),
+    ).rejects.toMatchObject({ code: "decryption_failed", details: { secret_id: ids[0] } });
     expect(seen).toEqual({ committed: false, discarded: true });
   });
 
@@ -224,13 +290,29 @@ describe("exportSecrets", () => {
     const vault = await world.open();
     const { secret } = vault.service;
     const whole = fromB64u((await secret(ids[0], null)).content ?? "");
-    const asLarge = { ...vault, service: { ...vault.service, secret: async (...given: Parameters<typeof secret>) => ({ ...(await secret(...given)), content: null }) } };
-    const inTwo: ExportParts["range"] = async (_content, start) => ({ bytes: whole.slice(start, start === 0 ? 1000 : whole.length), size: whole.length });
+    const asLarge = {
+      ...vault,
+      service: {
+        ...vault.service,
+        secret: async (...given: Parameters<typeof secret>) => ({ ...(await secret(...given)), content: null }),
+      },
+    };
+    const inTwo: ExportParts["range"] = async (_content, start) => ({
+      bytes: whole.slice(start, start === 0 ? 1000 : whole.length),
+      size: whole.length,
+    });
     const done = await exportSecrets(asLarge, parts(memory().sink, inTwo), [ids[0]], shown("market"), {});
     expect(fileOf(await unzip(done.archive), `${ids[0]}.age`)).toEqual(whole);
-    const endless: ExportParts["range"] = async (_content, start) => ({ bytes: new Uint8Array(1000), size: start + 2000 });
-    await expect(exportSecrets(asLarge, parts(memory().sink, endless), [ids[0]], shown("market"), {})).rejects.toEqual(code("decryption_failed"));
+    const endless: ExportParts["range"] = async (_content, start) => ({
+      bytes: new Uint8Array(1000),
+      size: start + 2000,
+    });
+    await expect(exportSecrets(asLarge, parts(memory().sink, endless), [ids[0]], shown("market"), {})).rejects.toEqual(
+      code("decryption_failed"),
+    );
     const short: ExportParts["range"] = async () => ({ bytes: new Uint8Array(), size: whole.length });
-    await expect(exportSecrets(asLarge, parts(memory().sink, short), [ids[0]], shown("market"), {})).rejects.toEqual(code("decryption_failed"));
+    await expect(exportSecrets(asLarge, parts(memory().sink, short), [ids[0]], shown("market"), {})).rejects.toEqual(
+      code("decryption_failed"),
+    );
   });
 });

@@ -10,7 +10,15 @@ import { sealSigned } from "../seal/ticket.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
-import { labelledRows, openedBy, readLeaving, sealedContent, type ContentSource, type LabelledRow, type LeavingSecret } from "../steps/leaving-secret.ts";
+import {
+  labelledRows,
+  openedBy,
+  readLeaving,
+  sealedContent,
+  type ContentSource,
+  type LabelledRow,
+  type LeavingSecret,
+} from "../steps/leaving-secret.ts";
 import { requireRow } from "../steps/read-account.ts";
 import { readMe } from "./export-texts.ts";
 import type { OpenedKeyring } from "../steps/read-keyring.ts";
@@ -23,7 +31,10 @@ export interface ExportParts extends ContentSource {
   readonly openSink: () => Promise<Sink<Blob>>;
 }
 
-/** What the manifest says of one secret. Titles stand in its ticket, which is sealed; what the service knows too may be read by everybody. */
+/**
+ * What the manifest says of one secret. Titles stand in its ticket, which is sealed; what the
+ * service knows too may be read by everybody.
+ */
 interface Entry {
   readonly secret_id: string;
   readonly version: number;
@@ -38,18 +49,26 @@ interface Entry {
 
 /**
  * [Note: Export sequence]
- * 1. A picture is shown; what it does not open, and what the service has dropped, is left and named.
- * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and sealed again to the exit
- *    identity alone; after a renaming it is signed again with the names of today.
- * 3. Contents go along as they are sealed, each compared with its ticket's digest; then a manifest of digests, and the
- *    commands of the standard `age`.
- * 4. When the last byte is there the archive is committed; after anything else it is emptied. The identity is given to
- *    whoever asked, and is not in the archive.
+ * 1. A picture is shown; what it does not open, and what the service has dropped, is left and
+ *    named.
+ * 2. An exit identity is made for this archive. Each ticket is checked as for a recovery, and
+ *    sealed again to the exit identity alone; after a renaming it is signed again with the names of
+ *    today.
+ * 3. Contents go along as they are sealed, each compared with its ticket's digest; then a manifest
+ *    of digests, and the commands of the standard `age`.
+ * 4. When the last byte is there the archive is committed; after anything else it is emptied. The
+ *    identity is given to whoever asked, and is not in the archive.
  *
- * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
- *   `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
+ * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them,
+ *   `list_mismatch`, `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
-export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds: readonly string[], shown: Shown, options: ActOptions = {}): Promise<ExportedSecrets> {
+export function exportSecrets(
+  vault: VaultContext,
+  parts: ExportParts,
+  secretIds: readonly string[],
+  shown: Shown,
+  options: ActOptions = {},
+): Promise<ExportedSecrets> {
   return withShownOpener(vault, shown, options, async (account, show) => {
     const wanted = await labelledRows(vault, account, secretIds);
     const opener = await show();
@@ -68,7 +87,13 @@ export function exportSecrets(vault: VaultContext, parts: ExportParts, secretIds
       }
     });
     const exported = new Set(secrets.map(({ row }) => row.secretId));
-    return { identity, archive: blob, exported: exported.size, left: secretIds.filter((secretId) => !exported.has(secretId)), notVerified: [...archive.notVerified] };
+    return {
+      identity,
+      archive: blob,
+      exported: exported.size,
+      left: secretIds.filter((secretId) => !exported.has(secretId)),
+      notVerified: [...archive.notVerified],
+    };
   });
 }
 
@@ -85,7 +110,14 @@ class Archive {
   #fetched = 0;
   #total = 0;
 
-  constructor(vault: VaultContext, parts: ExportParts, opened: OpenedKeyring, opener: ShownOpener, recipient: string, options: ActOptions) {
+  constructor(
+    vault: VaultContext,
+    parts: ExportParts,
+    opened: OpenedKeyring,
+    opener: ShownOpener,
+    recipient: string,
+    options: ActOptions,
+  ) {
     this.#vault = vault;
     this.#parts = parts;
     this.#opened = opened;
@@ -94,7 +126,11 @@ class Archive {
     this.#options = options;
   }
 
-  async *files(secrets: readonly LabelledRow[]): AsyncGenerator<{ readonly name: string; readonly input: Bytes | AsyncIterable<Bytes>; readonly lastModified: Date }> {
+  async *files(secrets: readonly LabelledRow[]): AsyncGenerator<{
+    readonly name: string;
+    readonly input: Bytes | AsyncIterable<Bytes>;
+    readonly lastModified: Date;
+  }> {
     this.#total = secrets.reduce((sum, { row }) => sum + row.stored.size, 0);
     const lastModified = new Date(this.#vault.now());
     const entries: Entry[] = [];
@@ -120,7 +156,11 @@ class Archive {
       yield { name: entry.content, input: this.#content(leaving), lastModified };
       entries.push(entry);
     }
-    yield { name: "manifest.json", input: utf8(`${JSON.stringify({ v: 2, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`), lastModified };
+    yield {
+      name: "manifest.json",
+      input: utf8(`${JSON.stringify({ v: 2, made_at: lastModified.toISOString(), secrets: entries }, null, 2)}\n`),
+      lastModified,
+    };
     for (const { name, text } of readMe) yield { name, input: utf8(text), lastModified };
   }
 

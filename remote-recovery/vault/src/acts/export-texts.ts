@@ -1,4 +1,7 @@
-/** How to open an archive with the standard `age`, version 1.3 or newer. The names of the files are ids: titles stand in the tickets. */
+/**
+ * How to open an archive with the standard `age`, version 1.3 or newer. The names of the files are
+ * ids: titles stand in the tickets.
+ */
 const commands = `for ticket in *.ticket.age; do
   id="\${ticket%.ticket.age}"
   age -d -i exit.txt "$ticket" > "$id.json"
@@ -7,7 +10,9 @@ const commands = `for ticket in *.ticket.age; do
 done
 `;
 
-/** The same for Windows. Programs write by `-o`: PowerShell would take redirected bytes for text. */
+/**
+ * The same for Windows. Programs write by `-o`: PowerShell would take redirected bytes for text.
+ */
 const powerShell = `Get-ChildItem *.ticket.age | ForEach-Object {
   $id = $_.Name -replace '\\.ticket\\.age$', ''
   age -d -i exit.txt -o "$id.json" $_.Name

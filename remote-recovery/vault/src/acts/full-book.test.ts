@@ -22,7 +22,8 @@ describe("a full book", () => {
     const phone = await world.open("phone");
     await protect(phone, textSecret("First", shown("market")), {});
     const offer = await offerDevice(await world.open("laptop"), { key: passkey(7), name: "New laptop" });
-    for (let fill = 1; fill < maxOpeners; fill++) await addOpener(phone, { key: passkey(100 + fill), name: String(fill) }, null, {});
+    for (let fill = 1; fill < maxOpeners; fill++)
+      await addOpener(phone, { key: passkey(100 + fill), name: String(fill) }, null, {});
     const slots = (): string => toB64u(new TextEncoder().encode(JSON.stringify(world.service.account.keyring?.slots)));
     const before = slots();
     await expect(addOpener(phone, { key: passkey(99), name: "one more" }, null, {})).rejects.toEqual(refused);

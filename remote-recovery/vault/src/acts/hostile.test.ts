@@ -41,7 +41,13 @@ const flipLast = (b64u: string): string => {
 };
 
 /** Two secrets on an unlocked laptop; `earlier` is the service after the first. */
-async function twoSecrets(): Promise<{ world: World; laptop: VaultContext; earlier: FakeAccount; first: string; second: string }> {
+async function twoSecrets(): Promise<{
+  world: World;
+  laptop: VaultContext;
+  earlier: FakeAccount;
+  first: string;
+  second: string;
+}> {
   const world = createWorld();
   const laptop = await world.open();
   const { secretId: first } = await protect(laptop, textSecret("First", shown("market")), {});
@@ -82,7 +88,10 @@ describe("a service that gives back an older state", () => {
 
   it("cannot be chosen without an alarm", async () => {
     const { world, laptop, earlier } = await twoSecrets();
-    await acceptOlderState(laptop, { stateRev: 1, stateSha256: stateDigest(lastOf(keyringOf(earlier).states)?.state ?? "") });
+    await acceptOlderState(laptop, {
+      stateRev: 1,
+      stateSha256: stateDigest(lastOf(keyringOf(earlier).states)?.state ?? ""),
+    });
     world.service.account = earlier;
     await expect(list(laptop)).rejects.toEqual(code("older_state"));
   });
@@ -159,31 +168,52 @@ describe("a list that does not fit the state", () => {
   };
 
   it.each<[string, (world: World, earlier: FakeAccount) => void]>([
-    ["swapped labels", (world) => {
-      const [one, two] = rowsOf(world);
-      [last(one).label, last(two).label] = [last(two).label, last(one).label];
-    }],
-    ["a label altered", (world) => {
-      const [one] = rowsOf(world);
-      last(one).label = `${last(one).label.slice(0, -1)}${last(one).label.endsWith("A") ? "B" : "A"}`;
-    }],
-    ["a label that is none", (world) => {
-      const [one] = rowsOf(world);
-      last(one).label = "AAAA..AAAA.AAAA.AAAA";
-    }],
-    ["another version", (world) => {
-      const [one] = rowsOf(world);
-      one.versions.push(last(one));
-    }],
-    ["a row missing", (world) => {
-      world.service.account.rows.delete([...world.service.account.rows.keys()][0] ?? "");
-    }],
-    ["a row more", (world) => {
-      world.service.account.rows.set(newId(Date.now()), structuredClone(rowsOf(world)[0]));
-    }],
-    ["rows of an older state", (world, earlier) => {
-      world.service.account.rows = earlier.rows;
-    }],
+    [
+      "swapped labels",
+      (world) => {
+        const [one, two] = rowsOf(world);
+        [last(one).label, last(two).label] = [last(two).label, last(one).label];
+      },
+    ],
+    [
+      "a label altered",
+      (world) => {
+        const [one] = rowsOf(world);
+        last(one).label = `${last(one).label.slice(0, -1)}${last(one).label.endsWith("A") ? "B" : "A"}`;
+      },
+    ],
+    [
+      "a label that is none",
+      (world) => {
+        const [one] = rowsOf(world);
+        last(one).label = "AAAA..AAAA.AAAA.AAAA";
+      },
+    ],
+    [
+      "another version",
+      (world) => {
+        const [one] = rowsOf(world);
+        one.versions.push(last(one));
+      },
+    ],
+    [
+      "a row missing",
+      (world) => {
+        world.service.account.rows.delete([...world.service.account.rows.keys()][0] ?? "");
+      },
+    ],
+    [
+      "a row more",
+      (world) => {
+        world.service.account.rows.set(newId(Date.now()), structuredClone(rowsOf(world)[0]));
+      },
+    ],
+    [
+      "rows of an older state",
+      (world, earlier) => {
+        world.service.account.rows = earlier.rows;
+      },
+    ],
   ])("is refused: %s", async (_what, tamper) => {
     const { world, laptop, earlier } = await twoSecrets();
     tamper(world, earlier);
@@ -197,7 +227,8 @@ describe("a list that does not fit the state", () => {
   it("is refused with a wrong total, an older state_rev, or pages that never end", async () => {
     const { world, laptop } = await twoSecrets();
     const page = (change: object): void => {
-      world.service.answer = (call, answer) => (call === "GET /secrets/store" ? { ...(answer as object), ...change } : answer);
+      world.service.answer = (call, answer) =>
+        call === "GET /secrets/store" ? { ...(answer as object), ...change } : answer;
     };
     for (const change of [{ total: 3 }, { state_rev: 1 }, { secrets: [], next_cursor: newId(1) }]) {
       page(change);
@@ -217,7 +248,13 @@ describe("a list that does not fit the state", () => {
       world.service.before = () => undefined;
       await protect(phone, textSecret("Between"), {});
     };
-    expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First", "Second", "Third", "Fourth", "Between"]);
+    expect((await list(laptop)).map((row) => row.label?.title)).toEqual([
+      "First",
+      "Second",
+      "Third",
+      "Fourth",
+      "Between",
+    ]);
   });
 });
 
@@ -232,24 +269,57 @@ describe("a service that swaps two secrets", () => {
     await expect(list(laptop)).rejects.toEqual(code("list_mismatch"));
   });
 
-  it.each(["label", "ticket", "content"] as const)("is refused: the %s of the other in what it gives of one", async (part) => {
-    const { world, laptop, first, second } = await twoSecrets();
-    await list(laptop);
-    const other = world.service.account.rows.get(second)?.versions[0]?.[part];
-    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: other } : answer);
-    await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(part === "content" ? "decryption_failed" : "list_mismatch"));
-  });
+  it.each(["label", "ticket", "content"] as const)(
+    "is refused: the %s of the other in what it gives of one",
+    async (part) => {
+      const { world, laptop, first, second } = await twoSecrets();
+      await list(laptop);
+      const other = world.service.account.rows.get(second)?.versions[0]?.[part];
+      world.service.answer = (call, answer) =>
+        call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: other } : answer;
+      await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(
+        code(part === "content" ? "decryption_failed" : "list_mismatch"),
+      );
+    },
+  );
 });
 
 describe("a service that lies about a secret", () => {
   it.each<[string, string, (one: FakeRow["versions"][number], two: FakeRow["versions"][number]) => void]>([
-    ["another secret's ticket", "list_mismatch", (one, two) => { one.ticket = two.ticket; }],
-    ["an altered ticket", "list_mismatch", (one) => { one.ticket = flipLast(one.ticket); }],
-    ["another secret's content", "decryption_failed", (one, two) => { one.content = two.content; }],
-    ["altered content", "decryption_failed", (one) => { one.content = flipLast(one.content); }],
+    [
+      "another secret's ticket",
+      "list_mismatch",
+      (one, two) => {
+        one.ticket = two.ticket;
+      },
+    ],
+    [
+      "an altered ticket",
+      "list_mismatch",
+      (one) => {
+        one.ticket = flipLast(one.ticket);
+      },
+    ],
+    [
+      "another secret's content",
+      "decryption_failed",
+      (one, two) => {
+        one.content = two.content;
+      },
+    ],
+    [
+      "altered content",
+      "decryption_failed",
+      (one) => {
+        one.content = flipLast(one.content);
+      },
+    ],
   ])("is refused: %s", async (_what, expected, tamper) => {
     const { world, laptop, first, second } = await twoSecrets();
-    const [one, two] = [world.service.account.rows.get(first)?.versions[0], world.service.account.rows.get(second)?.versions[0]];
+    const [one, two] = [
+      world.service.account.rows.get(first)?.versions[0],
+      world.service.account.rows.get(second)?.versions[0],
+    ];
     if (one === undefined || two === undefined) throw new TypeError("two rows");
     tamper(one, two);
     await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(expected));
@@ -258,7 +328,8 @@ describe("a service that lies about a secret", () => {
   it("is refused when it answers with another label or version than it lists", async () => {
     const { world, laptop, first } = await twoSecrets();
     for (const change of [{ version: 2 }, { label: "AAAA..AAAA.AAAA.AAAA" }]) {
-      world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...change } : answer);
+      world.service.answer = (call, answer) =>
+        call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...change } : answer;
       await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code("list_mismatch"));
     }
   });
@@ -268,7 +339,15 @@ describe("a service that gives the version before for the newest", () => {
   /** The first of two secrets has two versions. */
   async function twoVersions() {
     const all = await twoSecrets();
-    await update(all.laptop, all.first, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } }, {});
+    await update(
+      all.laptop,
+      all.first,
+      {
+        baseVersion: 1,
+        content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) },
+      },
+      {},
+    );
     const row = all.world.service.account.rows.get(all.first);
     const [before, newest] = row?.versions ?? [];
     if (row === undefined || before === undefined || newest === undefined) throw new TypeError("two versions");
@@ -297,7 +376,8 @@ describe("a service that gives the version before for the newest", () => {
   ] as const)("is refused: its %s", async (_what, expected, parts) => {
     const { world, laptop, first, before } = await twoVersions();
     const given = Object.fromEntries(parts.map((part) => [part, before[part]]));
-    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...given } : answer);
+    world.service.answer = (call, answer) =>
+      call === "POST /secrets/store/get-secret" ? { ...(answer as object), ...given } : answer;
     await expect(recover(laptop, first, shown("market"), {})).rejects.toEqual(code(expected));
   });
 
@@ -306,7 +386,8 @@ describe("a service that gives the version before for the newest", () => {
     ["content", "decryption_failed"],
   ] as const)("is refused the other way too: the newest %s for the version before", async (part, expected) => {
     const { world, laptop, first, newest } = await twoVersions();
-    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: newest[part] } : answer);
+    world.service.answer = (call, answer) =>
+      call === "POST /secrets/store/get-secret" ? { ...(answer as object), [part]: newest[part] } : answer;
     await expect(recover(laptop, first, shown("market"), { version: 1 })).rejects.toEqual(code(expected));
   });
 });
@@ -326,13 +407,26 @@ describe("a ticket whose digest fits", () => {
 
   it("opens as not verified when another key signed it", async () => {
     const seed = randomBytes(32);
-    await rewriteRow(world, laptop, first, opener, { seal: (ticket) => reseal({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), seed)) }) });
+    await rewriteRow(world, laptop, first, opener, {
+      seal: (ticket) => reseal({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), seed)) }),
+    });
     const secret = await recover(laptop, first, shown("market"), {});
     expect(secret.author).toBe("not_verified");
     expect(new TextDecoder().decode(secret.content)).toBe("content of First");
-    const sink = { write: () => Promise.resolve(), commit: () => Promise.resolve(new Blob()), discard: () => Promise.resolve() };
-    const parts = { range: () => Promise.reject(new TypeError("nothing here is large")), patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
-    await expect(exportSecrets(laptop, parts, [first, second], shown("market"), {})).resolves.toMatchObject({ exported: 2, notVerified: [first] });
+    const sink = {
+      write: () => Promise.resolve(),
+      commit: () => Promise.resolve(new Blob()),
+      discard: () => Promise.resolve(),
+    };
+    const parts = {
+      range: () => Promise.reject(new TypeError("nothing here is large")),
+      patience: { wait: () => Promise.resolve() },
+      openSink: () => Promise.resolve(sink),
+    };
+    await expect(exportSecrets(laptop, parts, [first, second], shown("market"), {})).resolves.toMatchObject({
+      exported: 2,
+      notVerified: [first],
+    });
   });
 
   it.each<[string, (ticket: OwnerTicket) => Partial<OwnerTicket>]>([
@@ -377,12 +471,44 @@ describe("a ticket whose digest fits", () => {
 });
 
 describe("a keyring whose parts do not belong together", () => {
-  it.each<[string, string, (now: NonNullable<FakeAccount["keyring"]>, other: NonNullable<FakeAccount["keyring"]>) => void]>([
-    ["an older book", "older_state", (now, other) => { now.book = other.book; }],
-    ["other shares", "older_state", (now, other) => { now.shares = other.shares; }],
-    ["another key statement", "own_key_changed", (now, other) => { now.keyStatement = other.keyStatement; }],
-    ["an altered key statement", "own_key_changed", (now) => { now.keyStatement = { ...now.keyStatement, sig: flipLast(now.keyStatement.sig) }; }],
-    ["an older generation", "older_state", (now) => { now.keyEpoch = 0; }],
+  it.each<
+    [string, string, (now: NonNullable<FakeAccount["keyring"]>, other: NonNullable<FakeAccount["keyring"]>) => void]
+  >([
+    [
+      "an older book",
+      "older_state",
+      (now, other) => {
+        now.book = other.book;
+      },
+    ],
+    [
+      "other shares",
+      "older_state",
+      (now, other) => {
+        now.shares = other.shares;
+      },
+    ],
+    [
+      "another key statement",
+      "own_key_changed",
+      (now, other) => {
+        now.keyStatement = other.keyStatement;
+      },
+    ],
+    [
+      "an altered key statement",
+      "own_key_changed",
+      (now) => {
+        now.keyStatement = { ...now.keyStatement, sig: flipLast(now.keyStatement.sig) };
+      },
+    ],
+    [
+      "an older generation",
+      "older_state",
+      (now) => {
+        now.keyEpoch = 0;
+      },
+    ],
   ])("is refused: %s", async (_what, expected, tamper) => {
     const { world, laptop } = await twoSecrets();
     const other = createWorld();
@@ -421,13 +547,23 @@ describe("slots and helpers of a hostile service", () => {
     const world = createWorld();
     await protect(await world.open(), textSecret("First", shown("market", "a passphrase")), {});
     world.service.account = await impostor();
-    await expect(unlock(await world.open("phone"), shown("market", "a passphrase"), {})).rejects.toEqual(code("plain_helper_refused"));
+    await expect(unlock(await world.open("phone"), shown("market", "a passphrase"), {})).rejects.toEqual(
+      code("plain_helper_refused"),
+    );
   });
 
   it("do not get a bait opened: a slot sealed by whoever knows the recipient has no mac", async () => {
     const { world, laptop } = await twoSecrets();
     const { opener } = await recogniseImage(laptop, shown("market"), null, {});
-    const forged = { v: 1, kind: "slot", user_id: userId, opener_id: opener.openerId, key_epoch: 1, account_key: toB64u(randomBytes(32)), mac: toB64u(randomBytes(32)) };
+    const forged = {
+      v: 1,
+      kind: "slot",
+      user_id: userId,
+      opener_id: opener.openerId,
+      key_epoch: 1,
+      account_key: toB64u(randomBytes(32)),
+      mac: toB64u(randomBytes(32)),
+    };
     const [slot] = keyringOf(world.service.account).slots;
     if (slot === undefined) throw new TypeError("a slot");
     slot.slot = toB64u(await sealTo([opener.recipient], documentBytes(forged)));
@@ -477,9 +613,14 @@ describe("slots and helpers of a hostile service", () => {
 
   it("do not open with the helper of a picture that is no opener of the book", async () => {
     const { world } = await twoSecrets();
-    const secret = (await createFakeEngine().enrol(new Uint8Array(await shown("beach").picture.arrayBuffer()), [])).imageSecretBytes;
+    const secret = (await createFakeEngine().enrol(new Uint8Array(await shown("beach").picture.arrayBuffer()), []))
+      .imageSecretBytes;
     const { helper } = await makeHelper(copyOf(secret), sketchFor("beach"), null);
-    keyringOf(world.service.account).imageRecords.push({ id: newId(1), helper: toB64u(helper), created_at: "2026-11-21T10:00:00.000Z" });
+    keyringOf(world.service.account).imageRecords.push({
+      id: newId(1),
+      helper: toB64u(helper),
+      created_at: "2026-11-21T10:00:00.000Z",
+    });
     await expect(unlock(await world.open("phone"), shown("beach"), {})).rejects.toEqual(code("decryption_failed"));
   });
 });

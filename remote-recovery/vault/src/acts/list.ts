@@ -17,23 +17,36 @@ const firstBatch = 100;
 const laterBatch = 500;
 
 /**
- * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in batches, the newest secrets
- * first, once the whole list was checked: no row is shown that does not fit the state.
+ * All rows, trash included, by id. Labels are null while locked. With `onRows` they come in
+ * batches, the newest secrets first, once the whole list was checked: no row is shown that does not
+ * fit the state.
  *
  * @param given a keyring that was read a moment ago; see {@link readAccount}
- * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`, `cancelled`.
+ * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`, `decryption_failed`,
+ *   `cancelled`.
  */
-export async function list(vault: VaultContext, { signal, onRows }: ListOptions = {}, given?: KeyringView): Promise<SecretRow[]> {
+export async function list(
+  vault: VaultContext,
+  { signal, onRows }: ListOptions = {},
+  given?: KeyringView,
+): Promise<SecretRow[]> {
   const shown: SecretRow[] = [];
   const show = async (account: AccountView): Promise<void> => {
     const keys = account.view.opened?.keys ?? null;
     const there = new Set(shown.map(({ secretId }) => secretId));
-    const newestFirst = [...account.rows.values()].filter(({ secretId }) => !there.has(secretId)).sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
+    const newestFirst = [...account.rows.values()]
+      .filter(({ secretId }) => !there.has(secretId))
+      .sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
     const total = shown.length + newestFirst.length;
     for (let from = 0, size = firstBatch; from < newestFirst.length; from += size, size = laterBatch) {
       refuseCancelled(signal);
       const rows = newestFirst.slice(from, from + size);
-      const labels = keys === null ? null : await timed(shown.length === 0 ? "opening first" : "opening", () => Promise.all(rows.map((row) => labelOf(vault.userId, keys, row))));
+      const labels =
+        keys === null
+          ? null
+          : await timed(shown.length === 0 ? "opening first" : "opening", () =>
+              Promise.all(rows.map((row) => labelOf(vault.userId, keys, row))),
+            );
       const batch = rows.map((row, index) => presentRow(row, labels?.[index] ?? null, keys?.keyEpoch ?? 0));
       shown.push(...batch);
       onRows?.(batch, { opened: shown.length, total });
@@ -45,7 +58,9 @@ export async function list(vault: VaultContext, { signal, onRows }: ListOptions 
     await show(account);
   } catch (error) {
     if (!isPortalError(error, "list_mismatch")) throw error;
-    await dropRows(vault); // a label that the device kept is not the one of the state: what is not shown yet comes from the service
+    // a label that the device kept is not the one of the state: what is not shown yet comes from
+    // the service
+    await dropRows(vault);
     const anew = await readAccount(vault, signal);
     if (anew !== null) await show(anew);
   }
@@ -70,7 +85,10 @@ function presentRow({ version, rev, secretId, stored }: AccountRow, label: Label
 
 function presentLabel(label: Label, keyEpoch: number): SecretLabel {
   const { title, tags, name, size, openers, rehearsed } = label;
-  const rehearsedAt = rehearsed.reduce<string | null>((newest, { at }) => (newest === null || at > newest ? at : newest), null);
+  const rehearsedAt = rehearsed.reduce<string | null>(
+    (newest, { at }) => (newest === null || at > newest ? at : newest),
+    null,
+  );
   const kits = label.kits.map((kit) => ({
     sha256: bytesToHex(fromB64u(kit.sha256)),
     madeAt: kit.made_at,

@@ -23,14 +23,23 @@ const code = (expected: string): unknown => expect.objectContaining({ code: expe
 function parts(range: KitParts["range"] = () => Promise.reject(new Error("nothing here is large"))): KitParts {
   const sink = () => {
     const written: Bytes[] = [];
-    return { write: async (bytes: Bytes) => void written.push(bytes), commit: async () => new Blob(written), discard: async () => undefined };
+    return {
+      write: async (bytes: Bytes) => void written.push(bytes),
+      commit: async () => new Blob(written),
+      discard: async () => undefined,
+    };
   };
   return { range, patience: { wait: () => Promise.resolve() }, file: kitFile, openSink: () => Promise.resolve(sink()) };
 }
 
 const bytesOf = async (file: Blob): Promise<Bytes> => new Uint8Array(await file.arrayBuffer());
 
-async function opened(world: World, file: Blob, picture = "market", passphrase: string | null = null): Promise<OpenedKit & { readonly kit: Kit }> {
+async function opened(
+  world: World,
+  file: Blob,
+  picture = "market",
+  passphrase: string | null = null,
+): Promise<OpenedKit & { readonly kit: Kit }> {
   const kit = readKitFile(await bytesOf(file));
   return { kit, ...(await openKit(world.engine, kit, shown(picture, passphrase))) };
 }
@@ -56,9 +65,17 @@ describe("makeKit", () => {
     const vault = await world.open();
     const first = await protect(vault, textSecret("First", shown("market")), {});
     const second = await protect(vault, textSecret("Second"), {});
-    const other = await protect(vault, { ...textSecret("Third"), protection: { kind: "picture", shown: shown("harbour"), name: "The harbour" } }, {});
+    const other = await protect(
+      vault,
+      { ...textSecret("Third"), protection: { kind: "picture", shown: shown("harbour"), name: "The harbour" } },
+      {},
+    );
     const harbour = (await images(vault)).filter(({ name }) => name === "The harbour").map(({ id }) => id);
-    const notMarket = await protect(vault, { ...textSecret("Fourth"), protection: { kind: "openers", openers: harbour } }, {});
+    const notMarket = await protect(
+      vault,
+      { ...textSecret("Fourth"), protection: { kind: "openers", openers: harbour } },
+      {},
+    );
     const ids = [first, second, other, notMarket].map(({ secretId }) => secretId);
     const made = await makeKit(await world.open(), parts(), ids, shown("market"), { note: "In the drawer" });
     expect(made).toMatchObject({ passphrase: false, beside: [], left: [notMarket.secretId], notVerified: [] });
@@ -66,7 +83,11 @@ describe("makeKit", () => {
     const kit = await opened(world, made.file, "market/small");
     expect(kit.kit.note).toBe("In the drawer");
     expect(takesPassphrase(kit.kit)).toBe(false);
-    expect(await textsOf(kit)).toEqual([["First", "content of First"], ["Second", "content of Second"], ["Third", "content of Third"]]);
+    expect(await textsOf(kit)).toEqual([
+      ["First", "content of First"],
+      ["Second", "content of Second"],
+      ["Third", "content of Third"],
+    ]);
     expect(kit.secrets.map((secret) => secret?.author)).toEqual(["verified", "verified", "verified"]);
   });
 
@@ -78,15 +99,39 @@ describe("makeKit", () => {
     const made = await makeKit(vault, parts(), [secretId, other], shown("market"));
     const kits = async () => new Map((await list(vault)).map((row) => [row.secretId, row.label?.kits]));
     const line = { sha256: made.sha256, madeAt: made.madeAt };
-    expect(await kits()).toEqual(new Map([[secretId, [{ ...line, outdated: false }]], [other, [{ ...line, outdated: false }]]]));
+    expect(await kits()).toEqual(
+      new Map([
+        [secretId, [{ ...line, outdated: false }]],
+        [other, [{ ...line, outdated: false }]],
+      ]),
+    );
     await update(vault, secretId, { baseVersion: 1, title: "Renamed" }, {});
     expect((await kits()).get(secretId)).toEqual([{ ...line, outdated: false }]);
-    await update(vault, secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } }, {});
-    expect(await kits()).toEqual(new Map([[secretId, [{ ...line, outdated: true }]], [other, [{ ...line, outdated: false }]]]));
+    await update(
+      vault,
+      secretId,
+      {
+        baseVersion: 1,
+        content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) },
+      },
+      {},
+    );
+    expect(await kits()).toEqual(
+      new Map([
+        [secretId, [{ ...line, outdated: true }]],
+        [other, [{ ...line, outdated: false }]],
+      ]),
+    );
     const again = await makeKit(vault, parts(), [secretId], shown("market"));
-    expect((await kits()).get(secretId)).toEqual([{ ...line, outdated: true }, { sha256: again.sha256, madeAt: again.madeAt, outdated: false }]);
+    expect((await kits()).get(secretId)).toEqual([
+      { ...line, outdated: true },
+      { sha256: again.sha256, madeAt: again.madeAt, outdated: false },
+    ]);
     expect(await textsOf(await opened(world, again.file))).toEqual([["Renamed", "two"]]);
-    expect(await textsOf(await opened(world, made.file))).toEqual([["First", "content of First"], ["Second", "content of Second"]]);
+    expect(await textsOf(await opened(world, made.file))).toEqual([
+      ["First", "content of First"],
+      ["Second", "content of Second"],
+    ]);
   });
 
   it("is out of date once the secret is sealed to another picture", async () => {
@@ -94,8 +139,18 @@ describe("makeKit", () => {
     const vault = await world.open();
     const { secretId } = await protect(vault, textSecret("First", shown("market")), {});
     await makeKit(vault, parts(), [secretId], shown("market"));
-    const content = { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["content of First"]) } as const;
-    await update(vault, secretId, { baseVersion: 1, content, protection: { kind: "picture", shown: shown("harbour"), name: "The harbour" } }, {});
+    const content = {
+      contentKind: "text",
+      name: "secret.txt",
+      mime: "text/plain",
+      content: new Blob(["content of First"]),
+    } as const;
+    await update(
+      vault,
+      secretId,
+      { baseVersion: 1, content, protection: { kind: "picture", shown: shown("harbour"), name: "The harbour" } },
+      {},
+    );
     expect((await list(vault))[0]?.label?.kits).toMatchObject([{ outdated: true }]);
   });
 
@@ -149,6 +204,8 @@ describe("makeKit", () => {
     const changed = await bytesOf(beside.file);
     for (const last of changed.subarray(-1)) changed.set([last ^ 1], changed.length - 1);
     await expect(gathered(contentBeside(secret, new Blob([changed])))).rejects.toEqual(code("digest_mismatch"));
-    await expect(gathered(contentBeside(secret, beside.file.slice(0, 70_000)))).rejects.toEqual(code("digest_mismatch"));
+    await expect(gathered(contentBeside(secret, beside.file.slice(0, 70_000)))).rejects.toEqual(
+      code("digest_mismatch"),
+    );
   });
 });

@@ -1,4 +1,11 @@
-import { maxKitContentBytes, maxKitContentsBytes, maxKitNoteLength, maxKitSecrets, maxKitsOfSecret, toB64u } from "@relicario/shared/api";
+import {
+  maxKitContentBytes,
+  maxKitContentsBytes,
+  maxKitNoteLength,
+  maxKitSecrets,
+  maxKitsOfSecret,
+  toB64u,
+} from "@relicario/shared/api";
 import type { KitOptions, MadeKit } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { bytesToHex } from "@noble/hashes/utils.js";
@@ -12,7 +19,14 @@ import { sealSigned } from "../seal/ticket.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { committed, type Sink } from "../transfer/sinks.ts";
-import { labelledRows, openedBy, readLeaving, sealedContent, type ContentSource, type LeavingSecret } from "../steps/leaving-secret.ts";
+import {
+  labelledRows,
+  openedBy,
+  readLeaving,
+  sealedContent,
+  type ContentSource,
+  type LeavingSecret,
+} from "../steps/leaving-secret.ts";
 import { requireRow } from "../steps/read-account.ts";
 import { pictureBytes } from "../steps/picture.ts";
 import { requireHelperOf } from "../steps/recognise-image.ts";
@@ -36,17 +50,28 @@ interface Packed {
 
 /**
  * [Note: Kit sequence]
- * 1. A picture is shown; what it does not open, and what the service has dropped, is left and named.
- * 2. Each ticket is checked as for a recovery and sealed again, with the names of today, to the opener of this picture alone.
- * 3. Contents go along as they are sealed, each compared with its ticket's digest: up to 1 MiB inside, larger ones beside.
- * 4. The template of the release is filled in: helper of the picture, tickets, contents, the account's public signing keys.
- * 5. The file's SHA-256 is written into the label of each secret, with the ticket and the generation it was made of. Then the kit
- *    is given to whoever asked.
+ * 1. A picture is shown; what it does not open, and what the service has dropped, is left and
+ *    named.
+ * 2. Each ticket is checked as for a recovery and sealed again, with the names of today, to the
+ *    opener of this picture alone.
+ * 3. Contents go along as they are sealed, each compared with its ticket's digest: up to 1 MiB
+ *    inside, larger ones beside.
+ * 4. The template of the release is filled in: helper of the picture, tickets, contents, the
+ *    account's public signing keys.
+ * 5. The file's SHA-256 is written into the label of each secret, with the ticket and the
+ *    generation it was made of. Then the kit is given to whoever asked.
  *
- * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them, `list_mismatch`,
- *   `decryption_failed` (`secret_id` in its details), `validation_error`, `storage_full`, `cancelled`, and those of publishing.
+ * @throws PortalError those of showing a picture, `opener_needed` when it opens none of them,
+ *   `list_mismatch`, `decryption_failed` (`secret_id` in its details), `validation_error`,
+ *   `storage_full`, `cancelled`, and those of publishing.
  */
-export function makeKit(vault: VaultContext, parts: KitParts, secretIds: readonly string[], shown: ShownPicture, options: KitOptions & ActOptions = {}): Promise<MadeKit> {
+export function makeKit(
+  vault: VaultContext,
+  parts: KitParts,
+  secretIds: readonly string[],
+  shown: ShownPicture,
+  options: KitOptions & ActOptions = {},
+): Promise<MadeKit> {
   const note = options.note ?? "";
   refuseWrong(secretIds, note);
   return withShownOpener(vault, shown, options, async (account, show) => {
@@ -83,7 +108,18 @@ export function makeKit(vault: VaultContext, parts: KitParts, secretIds: readonl
     options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
     const file = await fillTemplate(new TextDecoder().decode(template), kit, decoder);
     const digest = await digestOf(file);
-    for (const { leaving } of packed) await record(vault, leaving, { sha256: toB64u(digest), made_at: madeAt, key_epoch: opened.keys.keyEpoch, ticket_sha256: leaving.label.ticket_sha256 }, options);
+    for (const { leaving } of packed)
+      await record(
+        vault,
+        leaving,
+        {
+          sha256: toB64u(digest),
+          made_at: madeAt,
+          key_epoch: opened.keys.keyEpoch,
+          ticket_sha256: leaving.label.ticket_sha256,
+        },
+        options,
+      );
     const kept = new Set(packed.map(({ entry }) => entry.secret_id));
     return {
       name: `kit-${madeAt.slice(0, 10)}.html`,
@@ -92,20 +128,30 @@ export function makeKit(vault: VaultContext, parts: KitParts, secretIds: readonl
       madeAt,
       passphrase: helper.encrypted,
       secretIds: [...kept],
-      beside: packed.flatMap(({ entry, beside }) => (beside === null ? [] : [{ secretId: entry.secret_id, name: besideName(entry.secret_id), file: beside }])),
+      beside: packed.flatMap(({ entry, beside }) =>
+        beside === null ? [] : [{ secretId: entry.secret_id, name: besideName(entry.secret_id), file: beside }],
+      ),
       left: secretIds.filter((secretId) => !kept.has(secretId)),
-      notVerified: packed.filter(({ leaving }) => leaving.author === "not_verified").map(({ entry }) => entry.secret_id),
+      notVerified: packed
+        .filter(({ leaving }) => leaving.author === "not_verified")
+        .map(({ entry }) => entry.secret_id),
     };
   });
 }
 
 /** @throws PortalError `validation_error`. */
 function refuseWrong(secretIds: readonly string[], note: string): void {
-  const fields = [...(secretIds.length > maxKitSecrets ? ["secrets"] : []), ...(note.length > maxKitNoteLength || !note.isWellFormed() ? ["note"] : [])];
+  const fields = [
+    ...(secretIds.length > maxKitSecrets ? ["secrets"] : []),
+    ...(note.length > maxKitNoteLength || !note.isWellFormed() ? ["note"] : []),
+  ];
   if (fields.length > 0) throw new PortalError("validation_error", { details: { fields } });
 }
 
-/** The copy that is kept is likely of the kind that is shown; a kit reads JPEG, PNG and WebP by itself. */
+/**
+ * The copy that is kept is likely of the kind that is shown; a kit reads JPEG, PNG and WebP by
+ * itself.
+ */
 async function decoderFor(parts: KitParts, { picture }: ShownPicture): Promise<KitDecoder | null> {
   const name = ownDecoder(await pictureBytes(picture.slice(0, 256)));
   return name === null ? null : { name, bytes: await parts.file(name) };
@@ -120,9 +166,19 @@ function ownDecoder(start: Bytes): KitDecoder["name"] | null {
   return /hei[cxms]|hev[cx]/.test(brands) ? "heic" : null;
 }
 
-async function pack(leaving: LeavingSecret, parts: KitParts, opener: ShownOpener, room: number, options: ActOptions): Promise<Packed> {
+async function pack(
+  leaving: LeavingSecret,
+  parts: KitParts,
+  opener: ShownOpener,
+  room: number,
+  options: ActOptions,
+): Promise<Packed> {
   const { ticket } = leaving;
-  const entry = { secret_id: ticket.secret_id, version: ticket.version, ticket: toBase64(await sealSigned([opener.recipient], ticket)) };
+  const entry = {
+    secret_id: ticket.secret_id,
+    version: ticket.version,
+    ticket: toBase64(await sealSigned([opener.recipient], ticket)),
+  };
   if (ticket.size <= Math.min(maxKitContentBytes, room)) {
     const pieces: Bytes[] = [];
     for await (const bytes of sealedContent(leaving, parts, options.signal)) pieces.push(bytes);
@@ -137,7 +193,18 @@ async function pack(leaving: LeavingSecret, parts: KitParts, opener: ShownOpener
 
 type KitLine = LeavingSecret["label"]["kits"][number];
 
-/** Names the kit in the label of the secret, whatever became of that meanwhile: then the label shows it as out of date. */
+/**
+ * Names the kit in the label of the secret, whatever became of that meanwhile: then the label shows
+ * it as out of date.
+ */
 async function record(vault: VaultContext, { row }: LeavingSecret, line: KitLine, options: ActOptions): Promise<void> {
-  await changeLabel(vault, row.secretId, (before) => ({ ...before, kits: [...before.kits.filter(({ sha256 }) => sha256 !== line.sha256), line].slice(-maxKitsOfSecret) }), options);
+  await changeLabel(
+    vault,
+    row.secretId,
+    (before) => ({
+      ...before,
+      kits: [...before.kits.filter(({ sha256 }) => sha256 !== line.sha256), line].slice(-maxKitsOfSecret),
+    }),
+    options,
+  );
 }

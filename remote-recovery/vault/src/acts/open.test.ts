@@ -36,7 +36,9 @@ describe("unlock", () => {
     ["an empty passphrase", "market", ""],
   ])("does not say which of the two it was: %s", async (_what, picture, passphrase) => {
     const { world } = await worldWith("right");
-    await expect(unlock(await world.open("phone"), shown(picture, passphrase), {})).rejects.toEqual(code("not_this_picture_or_passphrase"));
+    await expect(unlock(await world.open("phone"), shown(picture, passphrase), {})).rejects.toEqual(
+      code("not_this_picture_or_passphrase"),
+    );
   });
 
   it("searches all plain helpers at once, and all encrypted ones once a passphrase is typed", async () => {
@@ -56,7 +58,9 @@ describe("unlock", () => {
 
   it("refuses a plain helper that fits when a passphrase was typed", async () => {
     const { world } = await worldWith(null);
-    await expect(unlock(await world.open("phone"), shown("market", "typed"), {})).rejects.toEqual(code("plain_helper_refused"));
+    await expect(unlock(await world.open("phone"), shown("market", "typed"), {})).rejects.toEqual(
+      code("plain_helper_refused"),
+    );
   });
 
   it("has nothing to open before the first secret", async () => {
@@ -69,7 +73,12 @@ describe("unlock", () => {
     const { world } = await worldWith("right");
     const phone = await world.open("phone");
     const controller = new AbortController();
-    const options = { signal: controller.signal, onProgress: ({ phase }: { phase: string }) => { if (phase === "passphrase") controller.abort(); } };
+    const options = {
+      signal: controller.signal,
+      onProgress: ({ phase }: { phase: string }) => {
+        if (phase === "passphrase") controller.abort();
+      },
+    };
     await expect(unlock(phone, shown("market", "right"), options)).rejects.toEqual(code("cancelled"));
     expect(phone.keys).toBeNull();
   });
@@ -120,10 +129,22 @@ describe("recover", () => {
     const laptop = await world.open();
     (await unlock(laptop, shown("market"), {})).opener.forget();
     const content = Uint8Array.from({ length: 1000 }, (_, index) => index % 256);
-    const request = { ...textSecret("File"), contentKind: "file" as const, name: "../evil\u202e.png", mime: "image/png", content: new Blob([content]) };
+    const request = {
+      ...textSecret("File"),
+      contentKind: "file" as const,
+      name: "../evil\u202e.png",
+      mime: "image/png",
+      content: new Blob([content]),
+    };
     const { secretId } = await protect(laptop, request, {});
     const secret = await recover(laptop, secretId, shown("market"), {});
-    expect(secret).toMatchObject({ name: "../evil\u202e.png", mime: "image/png", contentKind: "file", author: "verified", version: 1 });
+    expect(secret).toMatchObject({
+      name: "../evil\u202e.png",
+      mime: "image/png",
+      contentKind: "file",
+      author: "verified",
+      version: 1,
+    });
     expect(secret.content).toEqual(content);
     expect(secret.ageFile.identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
     expect(secret.ageFile.size).toBe(1000);
@@ -131,8 +152,11 @@ describe("recover", () => {
 
   it("says so when the content is too large for one answer", async () => {
     const { world, secretId } = await worldWith(null);
-    world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), content: null } : answer);
-    await expect(recover(await world.open("phone"), secretId, shown("market"), {})).rejects.toEqual(code("payload_too_large"));
+    world.service.answer = (call, answer) =>
+      call === "POST /secrets/store/get-secret" ? { ...(answer as object), content: null } : answer;
+    await expect(recover(await world.open("phone"), secretId, shown("market"), {})).rejects.toEqual(
+      code("payload_too_large"),
+    );
   });
 });
 
@@ -140,13 +164,32 @@ describe("examine", () => {
   it("judges, and tells of the book only when unlocked", async () => {
     const { world } = await worldWith(null);
     const phone = await world.open("phone");
-    expect(await examine(phone, shown("market").picture, {})).toMatchObject({ level: "green", reasons: [], width: 3000, known: null });
+    expect(await examine(phone, shown("market").picture, {})).toMatchObject({
+      level: "green",
+      reasons: [],
+      width: 3000,
+      known: null,
+    });
     (await unlock(phone, shown("market"), {})).opener.forget();
-    expect((await examine(phone, shown("market/small").picture, {})).known).toMatchObject({ kind: "same", image: { name: "The market" } });
-    expect((await examine(phone, shown("market/cropped").picture, {})).known).toMatchObject({ kind: "resembles", image: { name: "The market" } });
-    expect((await examine(phone, shown("amber-sky").picture, {}))).toMatchObject({ level: "amber", reasons: ["estimate"], known: null });
+    expect((await examine(phone, shown("market/small").picture, {})).known).toMatchObject({
+      kind: "same",
+      image: { name: "The market" },
+    });
+    expect((await examine(phone, shown("market/cropped").picture, {})).known).toMatchObject({
+      kind: "resembles",
+      image: { name: "The market" },
+    });
+    expect(await examine(phone, shown("amber-sky").picture, {})).toMatchObject({
+      level: "amber",
+      reasons: ["estimate"],
+      known: null,
+    });
     expect((await examine(phone, shown("plain-wall").picture, {})).level).toBe("red");
-    expect((await examine(phone, shown("pale-sand").picture, {}))).toMatchObject({ level: "amber", reasons: ["copy_bright"], known: null });
+    expect(await examine(phone, shown("pale-sand").picture, {})).toMatchObject({
+      level: "amber",
+      reasons: ["copy_bright"],
+      known: null,
+    });
     await expect(examine(phone, new Blob(["%PDF"]), {})).rejects.toEqual(code("picture_unreadable"));
   });
 
@@ -178,7 +221,8 @@ describe("rows", () => {
     const { world } = await worldWith(null);
     const phone = await world.open("phone");
     world.service.calls.length = 0;
-    for (const act of [() => trash(phone, "../me"), () => restore(phone, "x"), () => setFavorite(phone, "", true)]) await expect(act()).rejects.toEqual(code("not_found"));
+    for (const act of [() => trash(phone, "../me"), () => restore(phone, "x"), () => setFavorite(phone, "", true)])
+      await expect(act()).rejects.toEqual(code("not_found"));
     expect(world.service.calls).toEqual([]);
   });
 });
@@ -201,7 +245,8 @@ describe("a device", () => {
     const { world } = await worldWith(null);
     const laptop = await world.open();
     (await unlock(laptop, shown("market"), {})).opener.forget();
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
     expect((await readKeyring(laptop))?.opened).toBeNull();
     expect(laptop.getState()).toEqual({ status: "locked" });
   });

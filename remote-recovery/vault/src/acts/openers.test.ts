@@ -20,16 +20,21 @@ import { restoreVersion } from "./versions.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
+const code = (expected: string, details?: unknown): unknown =>
+  expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 const passkey = (fill: number): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
-const printed = async (): Promise<ShownKey> => ({ kind: "recovery_code", code: (await newRecoveryCode()).words.join(" ") });
+const printed = async (): Promise<ShownKey> => ({
+  kind: "recovery_code",
+  code: (await newRecoveryCode()).words.join(" "),
+});
 
 async function worldWith(...titles: readonly string[]): Promise<{ world: World; laptop: VaultContext; ids: string[] }> {
   const world = createWorld();
   const laptop = await world.open();
   const ids: string[] = [];
-  for (const [index, title] of titles.entries()) ids.push((await protect(laptop, textSecret(title, index === 0 ? shown("market") : undefined), {})).secretId);
+  for (const [index, title] of titles.entries())
+    ids.push((await protect(laptop, textSecret(title, index === 0 ? shown("market") : undefined), {})).secretId);
   return { world, laptop, ids };
 }
 
@@ -39,31 +44,54 @@ describe("a recovery code", () => {
     const { words, identity } = await newRecoveryCode();
     expect(words).toHaveLength(24);
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1[0-9A-Z]+$/);
-    await addOpener(laptop, { key: { kind: "recovery_code", code: words.join(" ") }, name: "Paper in the safe" }, null, {});
+    await addOpener(
+      laptop,
+      { key: { kind: "recovery_code", code: words.join(" ") }, name: "Paper in the safe" },
+      null,
+      {},
+    );
     const { secretId } = await protect(laptop, textSecret("Second"), {});
-    for (const typed of [words.join(" "), `  ${words.join("\n").toUpperCase()} `, words.map((word, index) => `${String(index + 1)}. ${word}`).join(", "), identity, identity.toLowerCase()]) {
+    for (const typed of [
+      words.join(" "),
+      `  ${words.join("\n").toUpperCase()} `,
+      words.map((word, index) => `${String(index + 1)}. ${word}`).join(", "),
+      identity,
+      identity.toLowerCase(),
+    ]) {
       const phone = await world.open(`phone ${typed}`);
-      expect(plain(await recover(phone, secretId, { kind: "recovery_code", code: typed }, {}))).toBe("content of Second");
+      expect(plain(await recover(phone, secretId, { kind: "recovery_code", code: typed }, {}))).toBe(
+        "content of Second",
+      );
     }
   });
 
   it.each([
     ["too few words", "abandon ability", { words: 2 }],
-    ["words that are not in the list, by their places", Array.from({ length: 24 }, (_, index) => (index === 2 || index === 23 ? "relicario" : "abandon")).join(" "), { unknown: ["3", "24"] }],
+    [
+      "words that are not in the list, by their places",
+      Array.from({ length: 24 }, (_, index) => (index === 2 || index === 23 ? "relicario" : "abandon")).join(" "),
+      { unknown: ["3", "24"] },
+    ],
     ["a checksum that does not fit", Array.from({ length: 24 }, () => "abandon").join(" "), {}],
     ["nothing", "", { words: 0 }],
   ])("says what is wrong with %s, without naming a word", async (_what, typed, details) => {
     const { world } = await worldWith("First");
-    const error: unknown = await unlock(await world.open("phone"), { kind: "recovery_code", code: typed }, {}).catch((thrown: unknown) => thrown);
+    const error: unknown = await unlock(await world.open("phone"), { kind: "recovery_code", code: typed }, {}).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toEqual(code("recovery_code_unreadable", details));
     expect(JSON.stringify(error)).not.toContain("abandon");
   });
 
   it("of somebody else, or not yet added, opens nothing", async () => {
     const { world, laptop, ids } = await worldWith("First");
-    await expect(unlock(await world.open("phone"), await printed(), {})).rejects.toEqual(code("not_this_recovery_code"));
+    await expect(unlock(await world.open("phone"), await printed(), {})).rejects.toEqual(
+      code("not_this_recovery_code"),
+    );
     await addOpener(laptop, { key: await printed(), name: "Paper" }, null, {});
-    await expect(unlock(await world.open("phone"), await printed(), {})).rejects.toEqual(code("not_this_recovery_code"));
+    await expect(unlock(await world.open("phone"), await printed(), {})).rejects.toEqual(
+      code("not_this_recovery_code"),
+    );
     await expect(recover(laptop, ids[0] ?? "", await printed(), {})).rejects.toEqual(code("not_this_recovery_code"));
   });
 
@@ -87,7 +115,10 @@ describe("a passkey", () => {
     (await unlock(phone, passkey(7), {})).opener.forget();
     expect(plain(await recover(phone, secretId, passkey(7), {}))).toBe("content of First");
     const { rehearsedAt } = await rehearse(phone, secretId, passkey(7), {});
-    expect((await listOpeners(phone)).openers).toMatchObject([{ kind: "image", rehearsedAt: null }, { kind: "passkey", name: "Phone", rehearsedAt }]);
+    expect((await listOpeners(phone)).openers).toMatchObject([
+      { kind: "image", rehearsedAt: null },
+      { kind: "passkey", name: "Phone", rehearsedAt },
+    ]);
     await update(phone, secretId, { baseVersion: 1, content: textSecret("First", undefined, "second text") }, {});
     await restoreVersion(phone, secretId, 1, passkey(7), {});
     expect(plain(await recover(phone, secretId, passkey(7), {}))).toBe("content of First");
@@ -97,7 +128,9 @@ describe("a passkey", () => {
   it("whose output is not 32 bytes makes no opener", async () => {
     const { world, laptop } = await worldWith("First");
     const before = world.service.calls.length;
-    await expect(addOpener(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Phone" }, null, {})).rejects.toEqual(code("passkey_without_prf"));
+    await expect(
+      addOpener(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Phone" }, null, {}),
+    ).rejects.toEqual(code("passkey_without_prf"));
     expect(world.service.calls).toHaveLength(before);
   });
 
@@ -146,14 +179,26 @@ describe("cover", () => {
     await addOpener(laptop, { key, name: "Paper" }, null, {});
     const before = await listOpeners(laptop);
     expect(before.secrets.map(({ missing }) => missing.length)).toEqual([1, 1, 1]);
-    expect(before.openers.map(({ opens, onlyWayTo }) => [opens, onlyWayTo.length])).toEqual([[3, 3], [0, 0]]);
+    expect(before.openers.map(({ opens, onlyWayTo }) => [opens, onlyWayTo.length])).toEqual([
+      [3, 3],
+      [0, 0],
+    ]);
     const told: number[] = [];
-    expect(await cover(laptop, shown("market"), { onProgress: ({ phase, done }) => phase === "sealing" && told.push(done) })).toEqual({ covered: 3, left: [] });
+    expect(
+      await cover(laptop, shown("market"), { onProgress: ({ phase, done }) => phase === "sealing" && told.push(done) }),
+    ).toEqual({ covered: 3, left: [] });
     expect(told).toEqual([0, 1, 2, 3]);
     const after = await listOpeners(laptop);
     expect(after.secrets.map(({ missing }) => missing.length)).toEqual([0, 0, 0]);
-    expect(after.openers.map(({ opens, onlyWayTo }) => [opens, onlyWayTo.length])).toEqual([[3, 0], [3, 0]]);
-    expect((await list(laptop)).map(({ version, rev }) => [version, rev])).toEqual([[1, 2], [1, 2], [1, 2]]);
+    expect(after.openers.map(({ opens, onlyWayTo }) => [opens, onlyWayTo.length])).toEqual([
+      [3, 0],
+      [3, 0],
+    ]);
+    expect((await list(laptop)).map(({ version, rev }) => [version, rev])).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
     const phone = await world.open("phone");
     for (const [index, title] of ["First", "Second", "Third"].entries()) {
       expect(plain(await recover(phone, ids[index] ?? "", key, {}))).toBe(`content of ${title}`);
@@ -167,13 +212,21 @@ describe("cover", () => {
     const key = await printed();
     await addOpener(laptop, { key, name: "Paper" }, null, {});
     const controller = new AbortController();
-    const stopped = cover(laptop, shown("market"), { signal: controller.signal, onProgress: ({ phase, done }) => { if (phase === "sealing" && done === 1) controller.abort(); } });
+    const stopped = cover(laptop, shown("market"), {
+      signal: controller.signal,
+      onProgress: ({ phase, done }) => {
+        if (phase === "sealing" && done === 1) controller.abort();
+      },
+    });
     await expect(stopped).rejects.toEqual(code("cancelled"));
     const half = await listOpeners(laptop);
     expect(half.secrets.filter(({ missing }) => missing.length === 0)).toHaveLength(1);
     expect(await cover(await world.open(), shown("market"), {})).toEqual({ covered: 2, left: [] });
     expect(await cover(laptop, shown("market"), {})).toEqual({ covered: 0, left: [] });
-    expect(await recover(await world.open("phone"), ids[2] ?? "", key, {})).toMatchObject({ title: "Renamed", author: "verified" });
+    expect(await recover(await world.open("phone"), ids[2] ?? "", key, {})).toMatchObject({
+      title: "Renamed",
+      author: "verified",
+    });
   });
 
   it("leaves what this opener does not open, and names it", async () => {
@@ -193,7 +246,9 @@ describe("removeOpener", () => {
     await removeOpener(laptop, openerId, shown("market"), {});
     expect((await listOpeners(laptop)).openers.map(({ kind }) => kind)).toEqual(["image"]);
     expect((await list(laptop)).map(({ label }) => label?.openers.length)).toEqual([1]);
-    await expect(recover(await world.open("phone"), ids[0] ?? "", key, {})).rejects.toEqual(code("not_this_recovery_code"));
+    await expect(recover(await world.open("phone"), ids[0] ?? "", key, {})).rejects.toEqual(
+      code("not_this_recovery_code"),
+    );
     expect(plain(await recover(await world.open("phone"), ids[0] ?? "", shown("market"), {}))).toBe("content of First");
   });
 
@@ -201,7 +256,9 @@ describe("removeOpener", () => {
     const { world, laptop } = await worldWith("First");
     await protect(laptop, textSecret("Second", shown("garden")), {});
     const [market, garden] = (await listOpeners(laptop)).openers;
-    await expect(removeOpener(laptop, market?.id ?? "", shown("garden"), {})).rejects.toEqual(code("last_opener", { secrets: 1 }));
+    await expect(removeOpener(laptop, market?.id ?? "", shown("garden"), {})).rejects.toEqual(
+      code("last_opener", { secrets: 1 }),
+    );
     await cover(laptop, shown("market"), {});
     await removeOpener(laptop, market?.id ?? "", shown("garden"), {});
     expect(world.service.account.keyring?.imageRecords.map(({ id }) => id)).toEqual([garden?.id]);
@@ -219,7 +276,9 @@ describe("removeOpener", () => {
     await protect(laptop, textSecret("Third", shown("garden")), {});
     const [market] = (await listOpeners(laptop)).openers;
     expect(market?.onlyWayTo.toSorted()).toEqual(ids.toSorted());
-    await expect(removeOpener(laptop, market?.id ?? "", key, { losing: ids.slice(0, 1) })).rejects.toEqual(code("last_opener", { secrets: 2 }));
+    await expect(removeOpener(laptop, market?.id ?? "", key, { losing: ids.slice(0, 1) })).rejects.toEqual(
+      code("last_opener", { secrets: 2 }),
+    );
     await removeOpener(laptop, market?.id ?? "", key, { losing: ids });
     expect((await listOpeners(laptop)).secrets.filter(({ openers }) => openers.length === 0)).toHaveLength(2);
   });
@@ -228,17 +287,28 @@ describe("removeOpener", () => {
     const { laptop } = await worldWith("Wallet");
     await protect(laptop, textSecret("Letter", shown("pale-sand", "phrase")), {});
     const { openers } = await listOpeners(laptop);
-    await removeOpener(laptop, openers[1]?.id ?? "", shown("market"), { losing: (await list(laptop)).map(({ secretId }) => secretId) });
-    expect(await examine(laptop, shown("pale-sand").picture)).toMatchObject({ level: "amber", known: { kind: "removed" } });
-    await expect(protect(laptop, textSecret("Deed", shown("pale-sand")), {})).rejects.toEqual(code("picture_needs_passphrase"));
+    await removeOpener(laptop, openers[1]?.id ?? "", shown("market"), {
+      losing: (await list(laptop)).map(({ secretId }) => secretId),
+    });
+    expect(await examine(laptop, shown("pale-sand").picture)).toMatchObject({
+      level: "amber",
+      known: { kind: "removed" },
+    });
+    await expect(protect(laptop, textSecret("Deed", shown("pale-sand")), {})).rejects.toEqual(
+      code("picture_needs_passphrase"),
+    );
   });
 
   it("does not remove the one that is shown for it", async () => {
     const { laptop } = await worldWith("First");
     const key = await printed();
     const { openerId } = await addOpener(laptop, { key, name: "Paper" }, null, {});
-    await expect(removeOpener(laptop, openerId, key, {})).rejects.toEqual(code("validation_error", { fields: ["opener"] }));
-    await expect(removeOpener(laptop, "019a9e2c-7c1e-7abc-8def-0123456789ab", key, {})).rejects.toEqual(code("not_found"));
+    await expect(removeOpener(laptop, openerId, key, {})).rejects.toEqual(
+      code("validation_error", { fields: ["opener"] }),
+    );
+    await expect(removeOpener(laptop, "019a9e2c-7c1e-7abc-8def-0123456789ab", key, {})).rejects.toEqual(
+      code("not_found"),
+    );
   });
 });
 

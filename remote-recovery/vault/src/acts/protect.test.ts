@@ -20,12 +20,18 @@ import { unlock } from "./unlock.ts";
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const stores = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store").length;
-const titles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);
+const titles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> =>
+  (await list(vault)).map((row) => row.label?.title);
 
-/** A text as bytes, and what its stretches of base64, base64url and hex stand for, from each place where a group could begin. */
+/**
+ * A text as bytes, and what its stretches of base64, base64url and hex stand for, from each place
+ * where a group could begin.
+ */
 function decodings(text: string): readonly Buffer[] {
   const stretches = (pattern: RegExp, encoding: "base64" | "hex", places: readonly number[]): Buffer[] =>
-    (text.match(pattern) ?? []).flatMap((stretch) => places.map((place) => Buffer.from(stretch.slice(place), encoding)));
+    (text.match(pattern) ?? []).flatMap((stretch) =>
+      places.map((place) => Buffer.from(stretch.slice(place), encoding)),
+    );
   return [
     Buffer.from(text, "latin1"),
     ...stretches(/[A-Za-z0-9+/]{20,}/g, "base64", [0, 1, 2, 3]),
@@ -55,7 +61,11 @@ describe("the first secret", () => {
     await protect(laptop, textSecret("First", shown("market", "phrase")), {});
     expect(stores(world)).toBe(1);
     const { keyring, rows } = world.service.account;
-    expect(keyring).toMatchObject({ keyEpoch: 1, slots: [{ kind: "image" }], imageRecords: [{ id: keyring?.slots[0]?.opener_id }] });
+    expect(keyring).toMatchObject({
+      keyEpoch: 1,
+      slots: [{ kind: "image" }],
+      imageRecords: [{ id: keyring?.slots[0]?.opener_id }],
+    });
     expect(keyring?.states).toHaveLength(1);
     expect(rows.size).toBe(1);
     expect(fromB64u(keyring?.imageRecords[0]?.helper ?? "")[6]).toBe(3);
@@ -66,11 +76,24 @@ describe("the first secret", () => {
   it("sends nothing that the server could read", async () => {
     const world = createWorld();
     const sentinel = "zebra-crossing-quartz";
-    const request = { ...textSecret(sentinel, shown("market", sentinel), sentinel), tags: [sentinel], name: `${sentinel}.txt`, mime: `text/${sentinel}` };
+    const request = {
+      ...textSecret(sentinel, shown("market", sentinel), sentinel),
+      tags: [sentinel],
+      name: `${sentinel}.txt`,
+      mime: `text/${sentinel}`,
+    };
     await protect(await world.open(), request, {});
     const sent = JSON.stringify(world.service.bodies);
-    const forms = [sentinel, ...[0, 1, 2].map((offset) => Buffer.from(" ".repeat(offset) + sentinel).toString("base64url").slice(4, -4))];
-    const everything = sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
+    const forms = [
+      sentinel,
+      ...[0, 1, 2].map((offset) =>
+        Buffer.from(" ".repeat(offset) + sentinel)
+          .toString("base64url")
+          .slice(4, -4),
+      ),
+    ];
+    const everything =
+      sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
     for (const form of forms) expect(everything).not.toContain(form);
     expect(everything).not.toContain("AGE-SECRET-KEY");
   });
@@ -97,7 +120,12 @@ describe("the first secret", () => {
     const secrets: Record<string, Uint8Array> = {
       "account key": accountKey.lend(copyOf),
       "image secret": found.imageSecretBytes,
-      "image root": await openHelper(helper, await sketchOf(helper, "phrase"), copyOf(found.imageSecretBytes), "phrase"),
+      "image root": await openHelper(
+        helper,
+        await sketchOf(helper, "phrase"),
+        copyOf(found.imageSecretBytes),
+        "phrase",
+      ),
       "identity of the image": utf8(opener.identity),
       "seed of the image's identity": seedOf(opener.identity),
       "key of the slot's mac": opener.slotAuth,
@@ -107,7 +135,8 @@ describe("the first secret", () => {
       "identity of the content": utf8(ticket.content_identity),
       "seed of the content's identity": seedOf(ticket.content_identity),
     };
-    for (let at = 0; at + 16 <= picture.length; at += 16) secrets[`picture from ${String(at)}`] = utf8(picture.slice(at, at + 16));
+    for (let at = 0; at + 16 <= picture.length; at += 16)
+      secrets[`picture from ${String(at)}`] = utf8(picture.slice(at, at + 16));
     const needles = Object.entries(secrets).map(([name, bytes]) => [name, Buffer.from(bytes)] as const);
     const sentOf = (text: string): string[] => {
       const everything = decodings(text);
@@ -121,7 +150,8 @@ describe("the first secret", () => {
     for (const [name, bytes] of needles) {
       for (const offset of [0, 1, 2]) {
         const among = Buffer.concat([Buffer.alloc(offset, "."), bytes]);
-        for (const writing of ["latin1", "base64", "base64url", "hex"] as const) expect(sentOf(`{"x":"${among.toString(writing)}"}`)).toEqual([name]);
+        for (const writing of ["latin1", "base64", "base64url", "hex"] as const)
+          expect(sentOf(`{"x":"${among.toString(writing)}"}`)).toEqual([name]);
       }
     }
   });
@@ -181,7 +211,9 @@ describe("after a crash at the first secret", () => {
     const world = createWorld();
     goAwayAfterStoring(world);
     const before = await world.open();
-    await expect(protect(before, textSecret("First", shown("market")), {})).rejects.toEqual(code("service_unavailable"));
+    await expect(protect(before, textSecret("First", shown("market")), {})).rejects.toEqual(
+      code("service_unavailable"),
+    );
     expect(before.keys).toBeNull(); // pending is not held
     comeBack(world);
     const after = await world.open();
@@ -220,7 +252,9 @@ describe("after a crash at the first secret", () => {
     };
     const laptop = await world.open();
     await expect(protect(laptop, textSecret("First", shown("market")), {})).rejects.toEqual(code("offline"));
-    await expect(protect(laptop, textSecret("First", shown("market/cropped")), {})).rejects.toEqual(code("picture_resembles_another"));
+    await expect(protect(laptop, textSecret("First", shown("market/cropped")), {})).rejects.toEqual(
+      code("picture_resembles_another"),
+    );
   });
 
   it("a picture that needed a passphrase needs it on the next try", async () => {
@@ -230,9 +264,13 @@ describe("after a crash at the first secret", () => {
     world.service.before = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
     };
-    await expect(protect(laptop, textSecret("Second", shown("pale-sand", "phrase")), {})).rejects.toEqual(code("offline"));
+    await expect(protect(laptop, textSecret("Second", shown("pale-sand", "phrase")), {})).rejects.toEqual(
+      code("offline"),
+    );
     world.service.before = () => undefined;
-    await expect(protect(laptop, textSecret("Second", shown("pale-sand")), {})).rejects.toEqual(code("picture_needs_passphrase"));
+    await expect(protect(laptop, textSecret("Second", shown("pale-sand")), {})).rejects.toEqual(
+      code("picture_needs_passphrase"),
+    );
     await protect(laptop, textSecret("Second", shown("pale-sand", "another")), {});
     expect(await titles(laptop)).toEqual(["First", "Second"]);
   });
@@ -242,7 +280,9 @@ describe("after a crash at the first secret", () => {
     world.service.before = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("offline");
     };
-    await expect(protect(await world.open(), textSecret("First", shown("market")), {})).rejects.toEqual(code("offline"));
+    await expect(protect(await world.open(), textSecret("First", shown("market")), {})).rejects.toEqual(
+      code("offline"),
+    );
     world.service.before = () => undefined;
     await protect(await world.open("phone"), textSecret("Phone", shown("forest")), {});
     const laptop = await world.open();
@@ -254,7 +294,10 @@ describe("after a crash at the first secret", () => {
 });
 
 describe("two devices that protect the first secret at once", () => {
-  const race = async (onPhone: string, onLaptop: string): Promise<{ world: World; laptop: Awaited<ReturnType<World["open"]>>; outcome: unknown }> => {
+  const race = async (
+    onPhone: string,
+    onLaptop: string,
+  ): Promise<{ world: World; laptop: Awaited<ReturnType<World["open"]>>; outcome: unknown }> => {
     const world = createWorld();
     const laptop = await world.open();
     const phone = await world.open("phone");
@@ -292,7 +335,14 @@ describe("a later secret", () => {
     world.engine.calls.length = 0;
     await protect(laptop, textSecret("Second"), {});
     expect(world.engine.calls).toEqual([]);
-    expect(Object.keys((lastOf(world.service.bodies) as { keyring: object }).keyring).sort()).toEqual(["key_epoch", "sig", "state", "state_rev", "user_id", "v"]);
+    expect(Object.keys((lastOf(world.service.bodies) as { keyring: object }).keyring).sort()).toEqual([
+      "key_epoch",
+      "sig",
+      "state",
+      "state_rev",
+      "user_id",
+      "v",
+    ]);
   });
 
   it("with a picture of the book uses that image again: one sketch, one record", async () => {
@@ -323,16 +373,23 @@ describe("a later secret", () => {
     await protect(laptop, textSecret("First", shown("market")), {});
     await protect(laptop, textSecret("Second", shown("forest")), {});
     const [market] = (await readKeyring(laptop))?.opened?.book.openers ?? [];
-    const only = (openers: readonly string[]): Parameters<typeof protect>[1] => ({ ...textSecret("Third"), protection: { kind: "openers", openers } });
+    const only = (openers: readonly string[]): Parameters<typeof protect>[1] => ({
+      ...textSecret("Third"),
+      protection: { kind: "openers", openers },
+    });
     const { secretId } = await protect(laptop, only([market?.id ?? ""]), {});
     await expect(recover(laptop, secretId, shown("forest"), {})).rejects.toEqual(code("opener_needed"));
-    await expect(protect(laptop, only(["019a9e2c-7c1e-7abc-8def-0123456789aa"]), {})).rejects.toEqual(code("opener_needed"));
+    await expect(protect(laptop, only(["019a9e2c-7c1e-7abc-8def-0123456789aa"]), {})).rejects.toEqual(
+      code("opener_needed"),
+    );
   });
 
   it("needs an unlocked device", async () => {
     const world = createWorld();
     await protect(await world.open(), textSecret("First", shown("market")), {});
-    await expect(protect(await world.open("phone"), textSecret("Second", shown("forest")), {})).rejects.toEqual(code("vault_locked"));
+    await expect(protect(await world.open("phone"), textSecret("Second", shown("forest")), {})).rejects.toEqual(
+      code("vault_locked"),
+    );
   });
 
   it("is made anew on a conflict, and both devices' secrets stand", async () => {
@@ -350,7 +407,9 @@ describe("a later secret", () => {
     expect((await titles(laptop)).toSorted()).toEqual(["First", "Laptop", "Phone"]);
     // Sealed anew to the openers as they are now.
     expect((await recover(laptop, secretId, shown("forest"), {})).title).toBe("Laptop");
-    const contents = world.service.bodies.filter((body) => (body as { secret_db_id?: string }).secret_db_id === secretId && "content" in (body as object)).map((body) => (body as { content: string }).content);
+    const contents = world.service.bodies
+      .filter((body) => (body as { secret_db_id?: string }).secret_db_id === secretId && "content" in (body as object))
+      .map((body) => (body as { content: string }).content);
     expect(contents.length).toBe(2);
     expect(new Set(contents).size).toBe(1);
   });
@@ -431,15 +490,35 @@ describe("what protect refuses before anything is made or sent", () => {
   it.each([
     ["a red picture", textSecret("T", shown("plain-wall")), "picture_too_plain"],
     ["an amber picture without a passphrase", textSecret("T", shown("amber-sky")), "picture_needs_passphrase"],
-    ["a picture that fails at the edge of the promise, without a passphrase", textSecret("T", shown("pale-sand")), "picture_needs_passphrase"],
+    [
+      "a picture that fails at the edge of the promise, without a passphrase",
+      textSecret("T", shown("pale-sand")),
+      "picture_needs_passphrase",
+    ],
     ["an amber picture with an empty passphrase", textSecret("T", shown("amber-sky", "")), "picture_needs_passphrase"],
-    ["content over the limit of one call", { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes + 1)]) }, "payload_too_large"],
-    ["content that is over it once sealed", { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes)]) }, "payload_too_large"],
+    [
+      "content over the limit of one call",
+      { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes + 1)]) },
+      "payload_too_large",
+    ],
+    [
+      "content that is over it once sealed",
+      { ...textSecret("T", shown("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes)]) },
+      "payload_too_large",
+    ],
     ["no title", { ...textSecret("T", shown("market")), title: "" }, "validation_error"],
     ["a title too long", { ...textSecret("T", shown("market")), title: "x".repeat(201) }, "validation_error"],
     ["ill-formed text", { ...textSecret("T", shown("market")), title: "\ud800" }, "validation_error"],
-    ["too many tags", { ...textSecret("T", shown("market")), tags: Array.from({ length: 33 }, String) }, "validation_error"],
-    ["a file that is no picture", { ...textSecret("T", { picture: new Blob(["text"]), passphrase: null }) }, "picture_unreadable"],
+    [
+      "too many tags",
+      { ...textSecret("T", shown("market")), tags: Array.from({ length: 33 }, String) },
+      "validation_error",
+    ],
+    [
+      "a file that is no picture",
+      { ...textSecret("T", { picture: new Blob(["text"]), passphrase: null }) },
+      "picture_unreadable",
+    ],
   ])("%s", async (_what, request, expected) => {
     const world = createWorld();
     const laptop = await world.open();
@@ -452,7 +531,11 @@ describe("what protect refuses before anything is made or sent", () => {
   it.each(["text", "seed", "file"] as const)("takes a %s of all bytes that go in one call", async (contentKind) => {
     const world = createWorld();
     const laptop = await world.open();
-    await protect(laptop, { ...textSecret("T", shown("market")), contentKind, content: new Blob(["x".repeat(maxSmallContentBytes)]) }, {});
+    await protect(
+      laptop,
+      { ...textSecret("T", shown("market")), contentKind, content: new Blob(["x".repeat(maxSmallContentBytes)]) },
+      {},
+    );
     expect(await titles(laptop)).toEqual(["T"]);
   });
 
@@ -467,7 +550,9 @@ describe("what protect refuses before anything is made or sent", () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", shown("market")), {});
-    await expect(protect(laptop, textSecret("Second", shown("market/cropped")), {})).rejects.toEqual(code("picture_resembles_another"));
+    await expect(protect(laptop, textSecret("Second", shown("market/cropped")), {})).rejects.toEqual(
+      code("picture_resembles_another"),
+    );
   });
 
   it("everything once it was cancelled, up to the moment of sending", async () => {
@@ -489,7 +574,10 @@ describe("a full disk", () => {
   it("is said before anything is sent, and nothing is lost", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    const full = { ...laptop, device: { ...laptop.device, write: () => Promise.reject(new PortalError("storage_full")) } };
+    const full = {
+      ...laptop,
+      device: { ...laptop.device, write: () => Promise.reject(new PortalError("storage_full")) },
+    };
     await expect(protect(full, textSecret("First", shown("market")), {})).rejects.toEqual(code("storage_full"));
     expect(stores(world)).toBe(0);
     expect(world.service.account.keyring).toBeNull();
@@ -500,7 +588,10 @@ describe("a full disk", () => {
     await protect(await world.open(), textSecret("First", shown("market")), {});
     const earlier = world.service.snapshot();
     const phone = await world.open("phone");
-    const full = { ...phone, device: { ...phone.device, write: () => Promise.reject(new PortalError("storage_full")) } };
+    const full = {
+      ...phone,
+      device: { ...phone.device, write: () => Promise.reject(new PortalError("storage_full")) },
+    };
     (await unlock(full, shown("market"), {})).opener.forget();
     await protect(full, textSecret("Second"), {});
     expect(await titles(full)).toEqual(["First", "Second"]);

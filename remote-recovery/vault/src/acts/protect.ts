@@ -24,23 +24,37 @@ export interface Published {
  * 1. The request is checked, the content is sealed once to a fresh content identity.
  * 2. Keyring and whole list are read and checked. None yet: this is the bootstrapping.
  * 3. Openers are chosen: from the book, or a picture that is compared with the book and enrolled.
- * 4. Ticket (signed, sealed to the openers), label, book, state and the signed keyring change are made.
+ * 4. Ticket (signed, sealed to the openers), label, book, state and the signed keyring change are
+ *    made.
  * 5. One call publishes all in one transaction.
- * 6. On `state_conflict` steps 2 to 5 are done anew, eight times with jitter; the sealed content stays.
+ * 6. On `state_conflict` steps 2 to 5 are done anew, eight times with jitter; the sealed content
+ *    stays.
  *
- * Bootstrapping: slot, book, shares, key statement and image record go in that same call. They are stored as pending before they
- * are sent, never with the account key; after a crash `read-keyring.ts` settles whether they were published.
+ * Bootstrapping: slot, book, shares, key statement and image record go in that same call. They are
+ * stored as pending before they are sent, never with the account key; after a crash
+ * `read-keyring.ts` settles whether they were published.
  *
  * @throws PortalError as the contract lists them. Nothing is half published.
  */
-export async function protect(vault: VaultContext, request: ProtectRequest, options: ActOptions = {}): Promise<Published> {
+export async function protect(
+  vault: VaultContext,
+  request: ProtectRequest,
+  options: ActOptions = {},
+): Promise<Published> {
   checkRequest(request);
   const content = await sealInCall(vault, request, options);
   return publishNew(vault, { ...request, createdAt: timestamp(vault.now()) }, request.protection, content, options);
 }
 
 /** Steps 2 to 6. */
-export async function publishNew(vault: VaultContext, described: Described, protection: ProtectRequest["protection"], content: ReadyContent, options: ActOptions = {}, secretId = newId(vault.now())): Promise<Published> {
+export async function publishNew(
+  vault: VaultContext,
+  described: Described,
+  protection: ProtectRequest["protection"],
+  content: ReadyContent,
+  options: ActOptions = {},
+  secretId = newId(vault.now()),
+): Promise<Published> {
   const place: LabelPlace = { secretId, version: 1, rev: 1 };
   const result: Published = { secretId, version: place.version };
   const choice = openerChoice(vault, protection, options);
@@ -55,14 +69,16 @@ export async function publishNew(vault: VaultContext, described: Described, prot
       return { change, send: () => content.publish(row), result };
     };
     if (account === null || opened === null) {
-      if (first === null) throw new PortalError("opener_needed"); // an account begins with an image: without one nothing could open it
+      // an account begins with an image: without one nothing could open it
+      if (first === null) throw new PortalError("opener_needed");
       const row = await seal(first.keys);
       return attempt(row, await firstChange(vault, first, [row.root]));
     }
     const row = await seal(opened.keys);
     return attempt(row, await nextChange(vault, account, opened, [...account.rows.values(), row.root], { enrolled }));
   };
-  const published = (account: AccountView): Published | null => (account.rows.has(secretId) ? result : null); // a new random id: a row with it can only be ours
+  // a new random id: a row with it can only be ours
+  const published = (account: AccountView): Published | null => (account.rows.has(secretId) ? result : null);
   const onConflict = async (account: AccountView | null): Promise<void> => {
     if (account === null) await joinExisting(vault, protection, options);
   };
@@ -74,11 +90,16 @@ export async function publishNew(vault: VaultContext, described: Described, prot
 }
 
 /**
- * A conflict at bootstrapping: another device was first, or our own answer got lost. Ours opens under the pending key.
- * Otherwise the picture that is shown now must open a slot of that keyring; if it does not, the act fails with
- * `pending_dropped`, so that the person hears that another account key is in use.
+ * A conflict at bootstrapping: another device was first, or our own answer got lost. Ours opens
+ * under the pending key. Otherwise the picture that is shown now must open a slot of that keyring;
+ * if it does not, the act fails with `pending_dropped`, so that the person hears that another
+ * account key is in use.
  */
-async function joinExisting(vault: VaultContext, protection: ProtectRequest["protection"], options: ActOptions): Promise<void> {
+async function joinExisting(
+  vault: VaultContext,
+  protection: ProtectRequest["protection"],
+  options: ActOptions,
+): Promise<void> {
   const view = await readKeyring(vault, options.signal, "drop");
   if (view?.opened !== null) return; // there is no keyring, or the pending keys opened it: it is ours
   try {

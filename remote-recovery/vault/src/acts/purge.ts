@@ -7,12 +7,17 @@ import { nextChange } from "../steps/signed-change.ts";
 import { withEnded } from "../shares/shares-document.ts";
 
 /**
- * Removes secrets for good: one signed keyring change takes their rows out of the state, all or none. Only what is in
- * the trash. Their shares end with them. What another device removed meanwhile counts as removed.
+ * Removes secrets for good: one signed keyring change takes their rows out of the state, all or
+ * none. Only what is in the trash. Their shares end with them. What another device removed
+ * meanwhile counts as removed.
  *
  * @throws PortalError `not_in_trash`, `not_found`, `vault_locked`, and those of publishing.
  */
-export async function purge(vault: VaultContext, secretIds: readonly string[], options: ActOptions = {}): Promise<void> {
+export async function purge(
+  vault: VaultContext,
+  secretIds: readonly string[],
+  options: ActOptions = {},
+): Promise<void> {
   const wanted = new Set(secretIds);
   if (wanted.size === 0) return;
   refuseUnknown(await readAccount(vault, options.signal), wanted);
@@ -26,10 +31,14 @@ export async function purge(vault: VaultContext, secretIds: readonly string[], o
     if (going.some(({ stored }) => stored.deleted_at === undefined)) throw new PortalError("not_in_trash");
     const left = rows.filter(({ secretId }) => !wanted.has(secretId));
     const shares = withEnded(opened.shares, vault.now(), ({ secret_id: secretId }) => wanted.has(secretId));
-    const change = await nextChange(vault, account, opened, left, { ...(shares === null ? {} : { documents: { shares } }), purge: going.map(({ secretId }) => secretId) });
+    const change = await nextChange(vault, account, opened, left, {
+      ...(shares === null ? {} : { documents: { shares } }),
+      purge: going.map(({ secretId }) => secretId),
+    });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result: "gone" };
   };
-  const published = ({ rows }: AccountView): "gone" | null => ([...wanted].some((secretId) => rows.has(secretId)) ? null : "gone");
+  const published = ({ rows }: AccountView): "gone" | null =>
+    [...wanted].some((secretId) => rows.has(secretId)) ? null : "gone";
   await publishUntilItFits(vault, { prepare, published }, options);
 }
 

@@ -22,7 +22,12 @@ const photo = (name: string): Promise<Blob> => openAsBlob(join(process.cwd(), "e
 /** A PNG of a quarter of the pixels: every block of 2 × 2 becomes its mean. */
 async function halved(original: Blob): Promise<Blob> {
   const modules = await loadModulesInNode();
-  const { width, height, rgba: data, release } = await decodePicture(new Uint8Array(await original.arrayBuffer()), () => Promise.resolve(modules.jpeg));
+  const {
+    width,
+    height,
+    rgba: data,
+    release,
+  } = await decodePicture(new Uint8Array(await original.arrayBuffer()), () => Promise.resolve(modules.jpeg));
   const [columns, rows] = [Math.floor(width / 2), Math.floor(height / 2)];
   const lines = Buffer.alloc(rows * (1 + columns * 3));
   for (let y = 0; y < rows; y++) {
@@ -45,7 +50,12 @@ async function halved(original: Blob): Promise<Blob> {
   size.writeUInt32BE(columns, 0);
   size.writeUInt32BE(rows, 4);
   size.set([8, 2], 8); // 8 bits, RGB
-  const png = [Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", size), chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))];
+  const png = [
+    Buffer.from("89504e470d0a1a0a", "hex"),
+    chunk("IHDR", size),
+    chunk("IDAT", deflateSync(lines)),
+    chunk("IEND", Buffer.alloc(0)),
+  ];
   return new Blob(png.map((part) => Uint8Array.from(part)));
 }
 
@@ -54,7 +64,13 @@ describe("with the real engine", () => {
     const service = createFakeService(userId);
     const engine = await loadEngineInNode();
     const open = async (subject: string): Promise<VaultContext> =>
-      openVaultContext({ userId, service: serviceOn(service.http), engine, device: await openDevice({ vendorId: "relicario", issuer: "real", subject }), tell: () => undefined });
+      openVaultContext({
+        userId,
+        service: serviceOn(service.http),
+        engine,
+        device: await openDevice({ vendorId: "relicario", issuer: "real", subject }),
+        tell: () => undefined,
+      });
     const laptop = await open("laptop");
     const original = await photo("picos-3264x2448.jpg");
     const copy = await halved(original);
@@ -62,7 +78,9 @@ describe("with the real engine", () => {
     expect((await examine(laptop, copy, {})).known).toMatchObject({ kind: "same" });
 
     const phone = await open("phone");
-    await expect(recover(phone, secretId, { picture: await photo("coffee.png"), passphrase: "a phrase" }, {})).rejects.toMatchObject({ code: "not_this_picture_or_passphrase" });
+    await expect(
+      recover(phone, secretId, { picture: await photo("coffee.png"), passphrase: "a phrase" }, {}),
+    ).rejects.toMatchObject({ code: "not_this_picture_or_passphrase" });
     const secret = await recover(phone, secretId, { picture: copy, passphrase: "a phrase" }, {});
     expect(new TextDecoder().decode(secret.content)).toBe("content of Real");
   });

@@ -20,13 +20,18 @@ import type { SealedContentKey } from "../worker/opened-contents.ts";
 import { unlock } from "./unlock.ts";
 import type { Shown } from "../shown-image.ts";
 
-/** An opened secret with what "save as age file" would need; both are the worker's to keep or drop. */
+/**
+ * An opened secret with what "save as age file" would need; both are the worker's to keep or drop.
+ */
 export interface OpenedSecret extends OpenedTicket {
   readonly content: Bytes;
   readonly ageFile: AgeFile;
 }
 
-/** Content that is too large to be held: it goes out in pieces, with the key of its {@link OpenedTicket}. */
+/**
+ * Content that is too large to be held: it goes out in pieces, with the key of its {@link
+ * OpenedTicket}.
+ */
 export interface OpenedLarge extends OpenedTicket {
   readonly content: null;
   readonly ageFile: null;
@@ -47,22 +52,38 @@ interface WantedVersion {
 /**
  * Opens one secret. On a locked device the same picture unlocks first.
  *
- * Then: label of the list → opener → ticket: digest, version, rev and every member fit the label → signature → content:
- * digest, age, padding. Nothing is given out before the last check. Of an older version no label is left: today's commits to
- * the digest of its ticket, which must be of that secret and version, its author is checked, and it is marked as not current.
+ * Then: label of the list → opener → ticket: digest, version, rev and every member fit the label →
+ * signature → content: digest, age, padding. Nothing is given out before the last check. Of an
+ * older version no label is left: today's commits to the digest of its ticket, which must be of
+ * that secret and version, its author is checked, and it is marked as not current.
  *
- * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not open this secret),
- *   `list_mismatch`, `decryption_failed`, `payload_too_large`.
+ * @throws PortalError those of {@link unlock}, `not_found`, `opener_needed` (this picture does not
+ *   open this secret), `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
-export async function recover(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret> {
+export async function recover(
+  vault: VaultContext,
+  secretId: string,
+  shown: Shown,
+  options: ActOptions & WantedVersion = {},
+): Promise<OpenedSecret> {
   const secret = await recoverAny(vault, secretId, shown, options);
   if (secret.content === null) throw new PortalError("payload_too_large");
   return secret;
 }
 
 /** The same for contents of any size; a large one is checked when it is saved. */
-export function recoverAny(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions & WantedVersion = {}): Promise<OpenedSecret | OpenedLarge> {
-  return withShownOpener(vault, shown, options, async (account, show) => (await openWith(vault, account, secretId, show, options)).secret);
+export function recoverAny(
+  vault: VaultContext,
+  secretId: string,
+  shown: Shown,
+  options: ActOptions & WantedVersion = {},
+): Promise<OpenedSecret | OpenedLarge> {
+  return withShownOpener(
+    vault,
+    shown,
+    options,
+    async (account, show) => (await openWith(vault, account, secretId, show, options)).secret,
+  );
 }
 
 /** Opens one secret with an opener that is shown for it, and says which one that was. */
@@ -90,8 +111,9 @@ export async function openWith(
 }
 
 /**
- * One act with a picture that is shown for it; on a locked device the picture unlocks first. `show` looks at the picture, so
- * that what needs no looking is refused before. The opener is forgotten afterwards.
+ * One act with a picture that is shown for it; on a locked device the picture unlocks first. `show`
+ * looks at the picture, so that what needs no looking is refused before. The opener is forgotten
+ * afterwards.
  *
  * @throws PortalError those of {@link unlock} and of the act.
  */
@@ -127,12 +149,26 @@ interface Opening {
   readonly version: number;
 }
 
-async function openSecret(userId: string, opened: OpenedKeyring, opening: Opening, stored: SecretContent, opener: ShownOpener): Promise<OpenedSecret | OpenedLarge> {
+async function openSecret(
+  userId: string,
+  opened: OpenedKeyring,
+  opening: Opening,
+  stored: SecretContent,
+  opener: ShownOpener,
+): Promise<OpenedSecret | OpenedLarge> {
   const { ticket, author } = await readTicket(userId, opened, opening, stored, opener);
   if (stored.content === null) return { ...present(opening, ticket, author), content: null, ageFile: null };
   const sealed = fromB64u(stored.content);
-  const content = await openContent(ticket.content_kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
-  return { ...present(opening, ticket, author), content, ageFile: { sealed, identity: ticket.content_identity, size: ticket.size } };
+  const content = await openContent(ticket.content_kind, sealed, {
+    sha256: ticket.content_sha256,
+    identity: ticket.content_identity,
+    size: ticket.size,
+  });
+  return {
+    ...present(opening, ticket, author),
+    content,
+    ageFile: { sealed, identity: ticket.content_identity, size: ticket.size },
+  };
 }
 
 /** What the opener opens, checked against row and label, and whether this account signed it. */
@@ -145,19 +181,35 @@ export async function readTicket(
 ): Promise<{ readonly ticket: OwnerTicket; readonly author: RecoveredSecret["author"] }> {
   if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
   const sealed = fromB64u(stored.ticket);
-  const ticket = version === row.version ? await newestTicket(userId, row, label, sealed, opener) : await formerTicket(userId, { row, label, version }, stored, sealed, opener);
+  const ticket =
+    version === row.version
+      ? await newestTicket(userId, row, label, sealed, opener)
+      : await formerTicket(userId, { row, label, version }, stored, sealed, opener);
   return { ticket, author: isSignedBy(ticket, ownSigningKeys(opened.keys, opened.book)) ? "verified" : "not_verified" };
 }
 
-async function newestTicket(userId: string, row: AccountRow, label: Label, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {
+async function newestTicket(
+  userId: string,
+  row: AccountRow,
+  label: Label,
+  sealed: Bytes,
+  opener: ShownOpener,
+): Promise<OwnerTicket> {
   if (toB64u(sha256(sealed)) !== label.ticket_sha256) throw new PortalError("list_mismatch");
   const ticket = await openTicket(opener, sealed);
-  if (!isOf(ticket, userId, row, row.version) || !fitsLabel(ticket, row, label)) throw new PortalError("decryption_failed");
+  if (!isOf(ticket, userId, row, row.version) || !fitsLabel(ticket, row, label))
+    throw new PortalError("decryption_failed");
   return ticket;
 }
 
 /** Its openers may be others than today's. */
-async function formerTicket(userId: string, { row, label, version }: Opening, stored: SecretContent, sealed: Bytes, opener: ShownOpener): Promise<OwnerTicket> {
+async function formerTicket(
+  userId: string,
+  { row, label, version }: Opening,
+  stored: SecretContent,
+  sealed: Bytes,
+  opener: ShownOpener,
+): Promise<OwnerTicket> {
   const line = checkedFormer(row, label, stored.versions).find((former) => former.version === version);
   if (line?.ticket_sha256 !== toB64u(sha256(sealed))) throw new PortalError("list_mismatch");
   const ticket = await ticketFor(opener, sealed);
@@ -166,7 +218,10 @@ async function formerTicket(userId: string, { row, label, version }: Opening, st
   return ticket;
 }
 
-/** The label is what is shown: a renaming without an opener changes the label alone, and then its `rev` is higher. */
+/**
+ * The label is what is shown: a renaming without an opener changes the label alone, and then its
+ * `rev` is higher.
+ */
 function present({ row, label, version }: Opening, ticket: OwnerTicket, author: OpenedTicket["author"]): OpenedTicket {
   const current = version === row.version;
   const { title, tags, name } = current ? label : ticket;
@@ -181,22 +236,36 @@ function present({ row, label, version }: Opening, ticket: OwnerTicket, author: 
     size: ticket.size,
     current,
     author,
-    sealed: { secretId: row.secretId, version, identity: ticket.content_identity, sha256: ticket.content_sha256, kind: ticket.content_kind, size: ticket.size },
+    sealed: {
+      secretId: row.secretId,
+      version,
+      identity: ticket.content_identity,
+      sha256: ticket.content_sha256,
+      kind: ticket.content_kind,
+      size: ticket.size,
+    },
   };
 }
 
 /** Secret, version, owner, and a `rev` that the label has reached. */
 function isOf(ticket: OwnerTicket, userId: string, row: AccountRow, version: number): boolean {
-  return ticket.secret_id === row.secretId && ticket.version === version && ticket.owner === userId && ticket.rev <= row.rev;
+  return (
+    ticket.secret_id === row.secretId && ticket.version === version && ticket.owner === userId && ticket.rev <= row.rev
+  );
 }
 
 /** Every other member against the label. A ticket may be older than the label by renamings. */
 function fitsLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boolean {
-  const named = ticket.title === label.title && ticket.name === label.name && JSON.stringify(ticket.tags) === JSON.stringify(label.tags);
+  const named =
+    ticket.title === label.title &&
+    ticket.name === label.name &&
+    JSON.stringify(ticket.tags) === JSON.stringify(label.tags);
   return (named || ticket.rev < row.rev) && ticket.content_kind === label.content_kind && ticket.size === label.size;
 }
 
-/** The key derived from the account key and the book's old ones: never one read from a directory. */
+/**
+ * The key derived from the account key and the book's old ones: never one read from a directory.
+ */
 export function ownSigningKeys(keys: TitlesKeys, book: Book): Bytes[] {
   return [keys.signingKey, ...book.old_signing_keys.map((old) => fromB64u(old.signing_key))];
 }

@@ -11,7 +11,8 @@ import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
-const rehearsedAt = async (vault: Parameters<typeof list>[0]) => (await list(vault)).map(({ label }) => label?.rehearsedAt);
+const rehearsedAt = async (vault: Parameters<typeof list>[0]) =>
+  (await list(vault)).map(({ label }) => label?.rehearsedAt);
 
 async function worldWith(passphrase: string | null = null): Promise<{ world: World; secretId: string }> {
   const world = createWorld();
@@ -41,7 +42,9 @@ describe("rehearse", () => {
     }
     const phone = await world.open("tablet");
     (await unlock(phone, shown("market"), {})).opener.forget();
-    expect(await list(phone)).toMatchObject([{ version: 1, rev: 3, label: { rehearsedAt: "2027-05-21T12:00:00.000Z" } }]);
+    expect(await list(phone)).toMatchObject([
+      { version: 1, rev: 3, label: { rehearsedAt: "2027-05-21T12:00:00.000Z" } },
+    ]);
   });
 
   it.each([
@@ -58,7 +61,9 @@ describe("rehearse", () => {
   it("takes the passphrase with the picture", async () => {
     const { world, secretId } = await worldWith("right");
     const phone = await world.open("phone");
-    await expect(rehearse(phone, secretId, shown("market", "wrong"), {})).rejects.toEqual(code("not_this_picture_or_passphrase"));
+    await expect(rehearse(phone, secretId, shown("market", "wrong"), {})).rejects.toEqual(
+      code("not_this_picture_or_passphrase"),
+    );
     await rehearse(phone, secretId, shown("market", "right"), {});
     expect(await rehearsedAt(phone)).not.toEqual([null]);
   });

@@ -11,12 +11,26 @@ import { contentHeadBytes } from "../seal/content-pieces.ts";
 import { openContentHead } from "../seal/content-stream.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import {
+  fileSecret,
+  protectOrder,
+  randomFile,
+  tabWithFirst,
+  uploadingTab,
+  type UploadingTab,
+} from "../testing/uploading.ts";
 import { createWorld, shown, type World } from "../testing/world.ts";
 import { readPublishing, readSealing } from "../transfer/records.ts";
 import { createRunningDigest } from "../transfer/running-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
-import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type UploadOrder } from "./resumable-uploads.ts";
+import {
+  beginUpload,
+  discardUpload,
+  finishUpload,
+  restartUpload,
+  uploads,
+  type UploadOrder,
+} from "./resumable-uploads.ts";
 
 const { plain, file } = randomFile(3 * fakePartBytes + 77);
 let world: World;
@@ -30,7 +44,13 @@ beforeEach(async () => {
 });
 
 const order = (title = "Film"): UploadOrder => protectOrder(fileSecret(title, file));
-const newVersion = (baseVersion: number): UploadOrder => ({ act: "update", secretId: first, change: { baseVersion, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } }, size: file.size, handle: null });
+const newVersion = (baseVersion: number): UploadOrder => ({
+  act: "update",
+  secretId: first,
+  change: { baseVersion, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } },
+  size: file.size,
+  handle: null,
+});
 const there = (uploadId: string): boolean => world.service.account.uploads?.has(uploadId) === true;
 
 /** Begins and sends; publishing is left. */
@@ -45,9 +65,19 @@ async function saved(vault: VaultContext, secretId: string): Promise<Blob> {
   const { identity, ...content } = sealed;
   const { bytes } = await tab.calls.range(content, 0, contentHeadBytes);
   const written: Blob[] = [];
-  const sink = { write: async (piece: Uint8Array<ArrayBuffer>) => void written.push(new Blob([piece])), commit: () => Promise.resolve(new Blob(written)), discard: async () => undefined };
+  const sink = {
+    write: async (piece: Uint8Array<ArrayBuffer>) => void written.push(new Blob([piece])),
+    commit: () => Promise.resolve(new Blob(written)),
+    discard: async () => undefined,
+  };
   const parts = { calls: tab.calls, digest: createRunningDigest(), patience: tab.patience, sink };
-  return (await saveContent(parts, { ...content, ...(await openContentHead(identity, bytes)) }, { signal: new AbortController().signal, onProgress: () => undefined })) ?? new Blob();
+  return (
+    (await saveContent(
+      parts,
+      { ...content, ...(await openContentHead(identity, bytes)) },
+      { signal: new AbortController().signal, onProgress: () => undefined },
+    )) ?? new Blob()
+  );
 }
 
 describe("an upload", () => {
@@ -75,12 +105,23 @@ describe("an upload", () => {
     const uploadId = await sent(newVersion(1));
     const late = await sent(newVersion(1));
     expect(await finishUpload(laptop, tab, uploadId, null, {})).toEqual({ secretId: first, version: 2 });
-    await expect(finishUpload(laptop, tab, late, null, {})).rejects.toMatchObject({ code: "version_conflict", details: { version: 2 } });
+    await expect(finishUpload(laptop, tab, late, null, {})).rejects.toMatchObject({
+      code: "version_conflict",
+      details: { version: 2 },
+    });
     expect([there(late), (await uploads(laptop, tab)).length]).toEqual([true, 1]);
   });
 
   it("is refused before anything is sent when another device saved first", async () => {
-    await update(laptop, first, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } }, {});
+    await update(
+      laptop,
+      first,
+      {
+        baseVersion: 1,
+        content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) },
+      },
+      {},
+    );
     await expect(beginUpload(laptop, tab, newVersion(1), {})).rejects.toMatchObject({ code: "version_conflict" });
     expect(await tab.records.all()).toEqual([]);
   });
@@ -88,7 +129,10 @@ describe("an upload", () => {
   it("is published once by two tabs that finish it at the same time", async () => {
     const uploadId = await sent();
     const other = await world.open();
-    const answers = await Promise.all([finishUpload(laptop, tab, uploadId, null, {}), finishUpload(other, await uploadingTab(world, other), uploadId, null, {})]);
+    const answers = await Promise.all([
+      finishUpload(laptop, tab, uploadId, null, {}),
+      finishUpload(other, await uploadingTab(world, other), uploadId, null, {}),
+    ]);
     expect(answers[0]).toEqual(answers[1]);
     expect(world.service.account.rows.get(answers[0].secretId)?.versions).toHaveLength(1);
   });
@@ -114,7 +158,9 @@ describe("what a device keeps of an upload", () => {
   it("waits under the lock without a name, and is published once unlocked", async () => {
     const uploadId = await sent();
     laptop.keys = null;
-    expect(await uploads(laptop, tab)).toMatchObject([{ uploadId, state: "sealed", title: null, name: null, needsFile: false }]);
+    expect(await uploads(laptop, tab)).toMatchObject([
+      { uploadId, state: "sealed", title: null, name: null, needsFile: false },
+    ]);
     await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "vault_locked" });
     expect(there(uploadId)).toBe(true);
     (await unlock(laptop, shown("market"), {})).opener.forget();
@@ -128,9 +174,12 @@ describe("what a device keeps of an upload", () => {
     if (record === null) throw new TypeError("a record");
     const { identity } = await readPublishing(laptop.device, record);
     const { payload_key: key } = await readSealing(laptop.device, record);
-    const kept = [record.sealing, record.publishing].map(({ data }) => Buffer.from(data).toString("latin1")).join() + JSON.stringify({ ...record, sealing: null, publishing: null });
+    const kept =
+      [record.sealing, record.publishing].map(({ data }) => Buffer.from(data).toString("latin1")).join() +
+      JSON.stringify({ ...record, sealing: null, publishing: null });
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
-    for (const secret of [identity, key, Buffer.from(fromB64u(key)).toString("latin1"), "telling", "film.mp4"]) expect(kept).not.toContain(secret);
+    for (const secret of [identity, key, Buffer.from(fromB64u(key)).toString("latin1"), "telling", "film.mp4"])
+      expect(kept).not.toContain(secret);
   });
 
   it("is forgotten a day after its last part, here and at the service", async () => {
@@ -142,7 +191,10 @@ describe("what a device keeps of an upload", () => {
   });
 
   it("says when it ends: a day after its last part left, however often it was gone on with since", async () => {
-    const at = (hours: number): VaultContext => ({ ...laptop, now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000 });
+    const at = (hours: number): VaultContext => ({
+      ...laptop,
+      now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000,
+    });
     const uploadId = await beginUpload(at(0), tab, order(), {});
     const sendAt = async (hours: number): Promise<void> => (await uploadingTab(world, at(hours))).send(uploadId, file);
     await sendAt(0);
@@ -161,16 +213,25 @@ describe("what a device keeps of an upload", () => {
 });
 
 describe("restartUpload", () => {
-  it.each<[string, () => UploadOrder]>([["a new secret", order], ["a new version", () => newVersion(1)]])("sends %s from the beginning, with another file and under other keys", async (_what, make) => {
+  it.each<[string, () => UploadOrder]>([
+    ["a new secret", order],
+    ["a new version", () => newVersion(1)],
+  ])("sends %s from the beginning, with another file and under other keys", async (_what, make) => {
     const uploadId = await sent(make());
     const before = await tab.records.get(uploadId);
     const { plain: other, file: changed } = randomFile(fakePartBytes + 5);
     const { uploadId: again } = await restartUpload(laptop, tab, uploadId, { size: changed.size, handle: null }, {});
     if (again === null || before === null) throw new TypeError("an upload");
-    expect([there(uploadId), there(again), (await tab.records.all()).map(({ uploadId: id }) => id)]).toEqual([false, true, [again]]);
+    expect([there(uploadId), there(again), (await tab.records.all()).map(({ uploadId: id }) => id)]).toEqual([
+      false,
+      true,
+      [again],
+    ]);
     const after = await tab.records.get(again);
     if (after === null) throw new TypeError("a record");
-    expect((await readSealing(laptop.device, after)).payload_key).not.toBe((await readSealing(laptop.device, before)).payload_key);
+    expect((await readSealing(laptop.device, after)).payload_key).not.toBe(
+      (await readSealing(laptop.device, before)).payload_key,
+    );
     await tab.send(again, changed);
     const { secretId } = await finishUpload(laptop, tab, again, null, {});
     expect(new Uint8Array(await (await saved(laptop, secretId)).arrayBuffer())).toEqual(other);
@@ -185,7 +246,10 @@ describe("restartUpload", () => {
     };
     await expect(finishUpload(laptop, tab, uploadId, null, {})).rejects.toMatchObject({ code: "offline" });
     world.service.before = () => undefined;
-    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).resolves.toMatchObject({ version: 1, uploadId: null });
+    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).resolves.toMatchObject({
+      version: 1,
+      uploadId: null,
+    });
     expect([await tab.records.all(), world.service.account.rows.size]).toEqual([[], 2]);
   });
 
@@ -194,7 +258,9 @@ describe("restartUpload", () => {
     world.service.before = (call) => {
       if (call === "POST /v2/secrets/secret") throw new PortalError("quota_exceeded");
     };
-    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).rejects.toMatchObject({ code: "quota_exceeded" });
+    await expect(restartUpload(laptop, tab, uploadId, { size: file.size, handle: null }, {})).rejects.toMatchObject({
+      code: "quota_exceeded",
+    });
     expect([there(uploadId), (await tab.records.all()).length]).toEqual([true, 1]);
   });
 });

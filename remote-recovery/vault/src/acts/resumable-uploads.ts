@@ -19,15 +19,25 @@ import { newContentSeal } from "../seal/content-stream.ts";
 import { newId, timestamp } from "../seal/ids.ts";
 import { previousOf, stateDigest } from "../seal/state.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { expiryOf, isExpired, readPublishing, readSealing, wrapPublishing, wrapSealing, type UploadRecord, type UploadRecords } from "../transfer/records.ts";
+import {
+  expiryOf,
+  isExpired,
+  readPublishing,
+  readSealing,
+  wrapPublishing,
+  wrapSealing,
+  type UploadRecord,
+  type UploadRecords,
+} from "../transfer/records.ts";
 import { newSealing, requirePartSize } from "../transfer/sealing.ts";
 import { mayPass, untilThrough, type Patience } from "../transfer/until-through.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 /*
- * The vault's part of an upload: title, openers and place are decided before the first byte is sent, and the secret is
- * published after the last one. In between the transfer's worker seals and sends, without a key of the account.
+ * The vault's part of an upload: title, openers and place are decided before the first byte is
+ * sent, and the secret is published after the last one. In between the transfer's worker seals and
+ * sends, without a key of the account.
  */
 
 /** What the acts of an upload need beside the vault. */
@@ -41,11 +51,19 @@ export interface UploadParts {
 
 /** An upload as it is asked for. The file stays outside: only its size matters here. */
 export type UploadOrder =
-  | { readonly act: "protect"; readonly request: Omit<ProtectRequest, "content"> & { readonly source?: string }; readonly size: number; readonly handle: FileSystemFileHandle | null }
+  | {
+      readonly act: "protect";
+      readonly request: Omit<ProtectRequest, "content"> & { readonly source?: string };
+      readonly size: number;
+      readonly handle: FileSystemFileHandle | null;
+    }
   | {
       readonly act: "update";
       readonly secretId: string;
-      readonly change: Omit<SecretChange, "content"> & { readonly content: Omit<NonNullable<SecretChange["content"]>, "content">; readonly source?: string };
+      readonly change: Omit<SecretChange, "content"> & {
+        readonly content: Omit<NonNullable<SecretChange["content"]>, "content">;
+        readonly source?: string;
+      };
       readonly size: number;
       readonly handle: FileSystemFileHandle | null;
     };
@@ -57,7 +75,15 @@ const content = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(
 const openers = z.array(z.string());
 /** Kept on devices until it is published, so the name of the act stays `flow`. */
 const Request = z.discriminatedUnion("flow", [
-  z.strictObject({ flow: z.literal("protect"), ...content, title: z.string(), tags: z.array(z.string()), createdAt: z.string(), openers, source: z.string().optional() }),
+  z.strictObject({
+    flow: z.literal("protect"),
+    ...content,
+    title: z.string(),
+    tags: z.array(z.string()),
+    createdAt: z.string(),
+    openers,
+    source: z.string().optional(),
+  }),
   z.strictObject({
     flow: z.literal("update"),
     ...content,
@@ -72,15 +98,22 @@ const Request = z.discriminatedUnion("flow", [
 type Request = z.infer<typeof Request>;
 
 /**
- * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the first byte is sent.
+ * Decides everything about an upload but its bytes, and keeps it on the device, wrapped, before the
+ * first byte is sent.
  *
- * A new image of an account that is there becomes an opener now, by a keyring change of its own: a picture is not kept, and
- * publishing may come a day later. The very first image comes with the account, when the upload is published.
+ * A new image of an account that is there becomes an opener now, by a keyring change of its own: a
+ * picture is not kept, and publishing may come a day later. The very first image comes with the
+ * account, when the upload is published.
  *
- * @throws PortalError `validation_error`, `payload_too_large`, `vault_locked`, `quota_exceeded`, `version_conflict`,
- *   `storage_full`, and those of choosing openers.
+ * @throws PortalError `validation_error`, `payload_too_large`, `vault_locked`, `quota_exceeded`,
+ *   `version_conflict`, `storage_full`, and those of choosing openers.
  */
-export async function beginUpload(vault: VaultContext, { records, calls }: UploadParts, order: UploadOrder, options: ActOptions = {}): Promise<string> {
+export async function beginUpload(
+  vault: VaultContext,
+  { records, calls }: UploadParts,
+  order: UploadOrder,
+  options: ActOptions = {},
+): Promise<string> {
   const empty = new Blob();
   if (order.act === "protect") checkRequest({ ...order.request, content: empty });
   else checkChange({ ...order.change, content: { ...order.change.content, content: empty } });
@@ -96,17 +129,33 @@ export async function beginUpload(vault: VaultContext, { records, calls }: Uploa
   const described = { contentKind, name, mime };
   const request: Request =
     order.act === "protect"
-      ? { flow: "protect", ...described, title: order.request.title, tags: [...order.request.tags], createdAt: timestamp(now), openers: ids ?? [], ...(order.request.source === undefined ? {} : { source: order.request.source }) }
+      ? {
+          flow: "protect",
+          ...described,
+          title: order.request.title,
+          tags: [...order.request.tags],
+          createdAt: timestamp(now),
+          openers: ids ?? [],
+          ...(order.request.source === undefined ? {} : { source: order.request.source }),
+        }
       : {
           flow: "update",
           ...described,
-          base: { version: order.change.baseVersion, ...(order.change.baseRev === undefined ? {} : { rev: order.change.baseRev }) },
+          base: {
+            version: order.change.baseVersion,
+            ...(order.change.baseRev === undefined ? {} : { rev: order.change.baseRev }),
+          },
           ...(order.change.title === undefined ? {} : { title: order.change.title }),
           ...(order.change.tags === undefined ? {} : { tags: [...order.change.tags] }),
           ...(ids === undefined ? {} : { openers: ids }),
           ...(order.change.source === undefined ? {} : { source: order.change.source }),
         };
-  return start(vault, { records, calls }, { request, secretId, baseVersion, size: order.size, handle: order.handle }, options);
+  return start(
+    vault,
+    { records, calls },
+    { request, secretId, baseVersion, size: order.size, handle: order.handle },
+    options,
+  );
 }
 
 /** What an upload is made of, decided. */
@@ -120,14 +169,20 @@ interface Start {
 }
 
 /** Fresh keys, a place at the service, and the record. */
-async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, { request, secretId, baseVersion, size, handle }: Start, options: ActOptions): Promise<string> {
+async function start(
+  vault: VaultContext,
+  { records, calls }: Pick<UploadParts, "records" | "calls">,
+  { request, secretId, baseVersion, size, handle }: Start,
+  options: ActOptions,
+): Promise<string> {
   const { contentKind, name } = request;
   const now = vault.now();
   const seal = await newContentSeal();
   const sealedSize = sealedLength(seal.prefix.length, paddedLength(contentKind, size));
   const started = await calls.start({ size: sealedSize, partSize: partBytes, secretId, baseVersion }, options.signal);
   try {
-    await vault.device.write({}); // keeps a record of this account, so that the device key is not removed while the upload waits
+    // keeps a record of this account, so that the device key is not removed while the upload waits
+    await vault.device.write({});
     await records.add({
       account: vault.device.name,
       uploadId: started.upload_id,
@@ -140,8 +195,19 @@ async function start(vault: VaultContext, { records, calls }: Pick<UploadParts, 
       sent: 0,
       sealed: false,
       handle,
-      sealing: await wrapSealing(vault.device, newSealing(seal, contentKind, size, requirePartSize(started, sealedSize))),
-      publishing: await wrapPublishing(vault.device, { identity: seal.identity, base_version: baseVersion, title: request.title ?? name, name, request, sent: [], last: null }),
+      sealing: await wrapSealing(
+        vault.device,
+        newSealing(seal, contentKind, size, requirePartSize(started, sealedSize)),
+      ),
+      publishing: await wrapPublishing(vault.device, {
+        identity: seal.identity,
+        base_version: baseVersion,
+        title: request.title ?? name,
+        name,
+        request,
+        sent: [],
+        last: null,
+      }),
     });
   } catch (error) {
     await calls.cancel(started.upload_id).catch(() => undefined); // the service drops it after a day
@@ -158,27 +224,44 @@ export interface Restarted extends Published {
 }
 
 /**
- * Begins an upload once more, from the first byte and perhaps with another file: with keys of its own, so that nothing is sealed
- * twice under one of them, and where it is a new secret under another id. The one before is forgotten when this one is kept.
- * Where a finishing call of it left, the account is looked at first.
+ * Begins an upload once more, from the first byte and perhaps with another file: with keys of its
+ * own, so that nothing is sealed twice under one of them, and where it is a new secret under
+ * another id. The one before is forgotten when this one is kept. Where a finishing call of it left,
+ * the account is looked at first.
  *
- * @throws PortalError `not_found`, `payload_too_large`, `vault_locked`, `quota_exceeded`, `version_conflict`, `storage_full`.
+ * @throws PortalError `not_found`, `payload_too_large`, `vault_locked`, `quota_exceeded`,
+ *   `version_conflict`, `storage_full`.
  */
-export async function restartUpload(vault: VaultContext, parts: UploadParts, uploadId: string, file: Pick<Start, "size" | "handle">, options: ActOptions = {}): Promise<Restarted> {
+export async function restartUpload(
+  vault: VaultContext,
+  parts: UploadParts,
+  uploadId: string,
+  file: Pick<Start, "size" | "handle">,
+  options: ActOptions = {},
+): Promise<Restarted> {
   const { records } = parts;
   if (file.size > maxFileBytes) throw new PortalError("payload_too_large", { details: { limit: maxFileBytes } });
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found");
   const { secretId, version } = record;
   const { sent, request, base_version: baseVersion } = await readPublishing(vault.device, record);
-  if (await forgetWhenPublished(vault, sent, () => records.remove(uploadId), options.signal)) return { secretId, version, uploadId: null };
+  if (await forgetWhenPublished(vault, sent, () => records.remove(uploadId), options.signal))
+    return { secretId, version, uploadId: null };
   const next = baseVersion === null ? newId(vault.now()) : secretId;
-  const begun = await start(vault, parts, { ...file, request: Request.parse(request), secretId: next, baseVersion }, options);
+  const begun = await start(
+    vault,
+    parts,
+    { ...file, request: Request.parse(request), secretId: next, baseVersion },
+    options,
+  );
   await discardUpload(parts, uploadId);
   return { secretId: next, version, uploadId: begun };
 }
 
-/** Ids of the openers as they stand now; before the account is published, that of its first image. A picture is judged in either case. */
+/**
+ * Ids of the openers as they stand now; before the account is published, that of its first image. A
+ * picture is judged in either case.
+ */
 async function openersNow(vault: VaultContext, protection: Protection, options: ActOptions): Promise<string[]> {
   const choice = openerChoice(vault, protection, options);
   const prepare = async (account: AccountView | null): Promise<Attempt<string[]> | { done: string[] }> => {
@@ -197,38 +280,63 @@ async function openersNow(vault: VaultContext, protection: Protection, options: 
 }
 
 /**
- * Publishes an upload all of whose parts are there, and forgets it once the account shows it ([Note: Only keys]).
+ * Publishes an upload all of whose parts are there, and forgets it once the account shows it
+ * ([Note: Only keys]).
  *
  * [Note: Finishing an upload]
- * 1. What left before is looked for in the account: its answer may have been lost, or given to a tab that is closed.
- * 2. The finishing call that left last goes out again as it is, byte for byte, while its state is still the next one: what
- *    is signed twice could be shown by the service as two histories.
- * 3. Otherwise it is published like every secret. Each finishing call is written down before it leaves.
- * 4. The record goes when the account shows one of them. Until then it stays, whatever the service answers.
+ * 1. What left before is looked for in the account: its answer may have been lost, or given to a
+ *    tab that is closed.
+ * 2. The finishing call that left last goes out again as it is, byte for byte, while its state is
+ *    still the next one: what is signed twice could be shown by the service as two histories.
+ * 3. Otherwise it is published like every secret. Each finishing call is written down before it
+ *    leaves.
+ * 4. The record goes when the account shows one of them. Until then it stays, whatever the service
+ *    answers.
  *
  * @param protection the one that was asked for, where the page still has it; null after a reload.
- * @throws PortalError `not_found` (nothing is kept of it here), `upload_incomplete`, `upload_dropped`, `vault_locked`,
- *   `opener_needed` (an account is to be made, and its picture is not there any more: protect anything with it first),
- *   `version_conflict`, `publication_not_seen`, and those of publishing.
+ * @throws PortalError `not_found` (nothing is kept of it here), `upload_incomplete`,
+ *   `upload_dropped`, `vault_locked`, `opener_needed` (an account is to be made, and its picture is
+ *   not there any more: protect anything with it first), `version_conflict`,
+ *   `publication_not_seen`, and those of publishing.
  */
-export async function finishUpload(vault: VaultContext, { records, calls }: UploadParts, uploadId: string, protection: Protection | null, options: ActOptions = {}): Promise<Published> {
+export async function finishUpload(
+  vault: VaultContext,
+  { records, calls }: UploadParts,
+  uploadId: string,
+  protection: Protection | null,
+  options: ActOptions = {},
+): Promise<Published> {
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found");
   const result: Published = { secretId: record.secretId, version: record.version };
-  const [{ content_sha256: sha256, size }, publishing] = await Promise.all([readSealing(vault.device, record), readPublishing(vault.device, record)]);
+  const [{ content_sha256: sha256, size }, publishing] = await Promise.all([
+    readSealing(vault.device, record),
+    readPublishing(vault.device, record),
+  ]);
   if (sha256 === null) throw new PortalError("upload_incomplete");
-  if (vault.keys === null && (await recall(vault)) !== null) throw new PortalError("vault_locked"); // an account that is here, and shows nothing now
+  // an account that is here, and shows nothing now
+  if (vault.keys === null && (await recall(vault)) !== null) throw new PortalError("vault_locked");
   const seen = async (): Promise<boolean> => {
     const now = await records.get(uploadId);
     if (now === null) return seenByAnother(vault, calls, record, options);
-    return forgetWhenPublished(vault, (await readPublishing(vault.device, now)).sent, () => records.remove(uploadId), options.signal);
+    return forgetWhenPublished(
+      vault,
+      (await readPublishing(vault.device, now)).sent,
+      () => records.remove(uploadId),
+      options.signal,
+    );
   };
 
   if (await seen()) return result;
   try {
     const repeated = await repeatLast(vault, calls, uploadId, publishing.last, options);
     if (!repeated) {
-      const ready: ReadyContent = { sha256, size, identity: publishing.identity, publish: (row) => writeDownAndFinish(vault, { records, calls }, uploadId, sha256, row) };
+      const ready: ReadyContent = {
+        sha256,
+        size,
+        identity: publishing.identity,
+        publish: (row) => writeDownAndFinish(vault, { records, calls }, uploadId, sha256, row),
+      };
       await publish(vault, record, ready, Request.parse(publishing.request), protection, options);
     }
   } catch (error) {
@@ -240,8 +348,16 @@ export async function finishUpload(vault: VaultContext, { records, calls }: Uplo
   throw new PortalError("publication_not_seen");
 }
 
-/** Another tab forgot it meanwhile: because it was published, or because it was given up. Nothing hangs on the service's word any more. */
-async function seenByAnother(vault: VaultContext, calls: TransferCalls, { uploadId, secretId, version }: UploadRecord, { signal }: ActOptions): Promise<boolean> {
+/**
+ * Another tab forgot it meanwhile: because it was published, or because it was given up. Nothing
+ * hangs on the service's word any more.
+ */
+async function seenByAnother(
+  vault: VaultContext,
+  calls: TransferCalls,
+  { uploadId, secretId, version }: UploadRecord,
+  { signal }: ActOptions,
+): Promise<boolean> {
   const row = (await readAccount(vault, signal))?.rows.get(secretId);
   if (row === undefined || row.version < version) return false;
   try {
@@ -252,8 +368,17 @@ async function seenByAnother(vault: VaultContext, calls: TransferCalls, { upload
   }
 }
 
-/** Whether it went out. Nothing was sent before, or the account went on since: then another one has to be signed. */
-async function repeatLast(vault: VaultContext, calls: TransferCalls, uploadId: string, last: FinishUpload | null, { signal }: ActOptions): Promise<boolean> {
+/**
+ * Whether it went out. Nothing was sent before, or the account went on since: then another one has
+ * to be signed.
+ */
+async function repeatLast(
+  vault: VaultContext,
+  calls: TransferCalls,
+  uploadId: string,
+  last: FinishUpload | null,
+  { signal }: ActOptions,
+): Promise<boolean> {
   if (last === null) return false;
   return vault.oneWriter(async () => {
     if (!isNext(await readAccount(vault, signal), last.keyring)) return false;
@@ -269,22 +394,49 @@ function isNext(account: AccountView | null, { state_rev: rev, state }: KeyringC
 }
 
 /** One finishing call: written down, then sent. The same row once more is the same call. */
-async function writeDownAndFinish(vault: VaultContext, { records, calls }: Pick<UploadParts, "records" | "calls">, uploadId: string, sha256: string, { label, ticket, keyring, base_version: base }: SignedRow): Promise<void> {
-  // Parsed, as it is when it is read back: members in one order, so that the same call is the same bytes.
-  const body = FinishUpload.parse({ label, ticket, keyring, content_sha256: sha256, ...(base === undefined ? {} : { base_version: base }) });
+async function writeDownAndFinish(
+  vault: VaultContext,
+  { records, calls }: Pick<UploadParts, "records" | "calls">,
+  uploadId: string,
+  sha256: string,
+  { label, ticket, keyring, base_version: base }: SignedRow,
+): Promise<void> {
+  // Parsed, as it is when it is read back: members in one order, so that the same call is the same
+  // bytes.
+  const body = FinishUpload.parse({
+    label,
+    ticket,
+    keyring,
+    content_sha256: sha256,
+    ...(base === undefined ? {} : { base_version: base }),
+  });
   const record = await records.get(uploadId);
   if (record === null) throw new PortalError("not_found"); // given up meanwhile: nothing of it is published any more
   const publishing = await readPublishing(vault.device, record);
   const sent = sentState(keyring);
   if (!publishing.sent.some(({ sha256: known }) => known === sent.sha256)) {
-    await records.replace({ ...record, publishing: await wrapPublishing(vault.device, { ...publishing, sent: [...publishing.sent, sent], last: body }) });
+    await records.replace({
+      ...record,
+      publishing: await wrapPublishing(vault.device, { ...publishing, sent: [...publishing.sent, sent], last: body }),
+    });
   }
   await calls.finish(uploadId, body);
 }
 
-/** With the openers that were decided; where these do not do any more, with the picture that is shown now. */
-async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
-  const decided: Protection | null = request.openers === undefined ? null : { kind: "openers", openers: request.openers };
+/**
+ * With the openers that were decided; where these do not do any more, with the picture that is
+ * shown now.
+ */
+async function publish(
+  vault: VaultContext,
+  { secretId }: UploadRecord,
+  ready: ReadyContent,
+  request: Request,
+  protection: Protection | null,
+  options: ActOptions,
+): Promise<void> {
+  const decided: Protection | null =
+    request.openers === undefined ? null : { kind: "openers", openers: request.openers };
   try {
     await publishWith(vault, secretId, ready, request, decided, options);
   } catch (error) {
@@ -293,13 +445,26 @@ async function publish(vault: VaultContext, { secretId }: UploadRecord, ready: R
   }
 }
 
-async function publishWith(vault: VaultContext, secretId: string, ready: ReadyContent, request: Request, protection: Protection | null, options: ActOptions): Promise<void> {
+async function publishWith(
+  vault: VaultContext,
+  secretId: string,
+  ready: ReadyContent,
+  request: Request,
+  protection: Protection | null,
+  options: ActOptions,
+): Promise<void> {
   if (request.flow === "protect") {
     await publishNew(vault, request, protection ?? { kind: "openers", openers: [] }, ready, options, secretId);
     return;
   }
   const { title, tags, contentKind, name, mime, base, source } = request;
-  const change = { content: { contentKind, name, mime }, source, ...(title === undefined ? {} : { title }), ...(tags === undefined ? {} : { tags }), ...(protection === null ? {} : { protection }) };
+  const change = {
+    content: { contentKind, name, mime },
+    source,
+    ...(title === undefined ? {} : { title }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(protection === null ? {} : { protection }),
+  };
   await publishVersion(vault, secretId, { version: base.version, rev: base.rev }, change, ready, options);
 }
 
@@ -309,8 +474,14 @@ function unnamed(error: unknown): null {
   throw error;
 }
 
-/** Oldest first. What the service has dropped by now is forgotten here too. Titles and names only while unlocked. */
-export async function uploads(vault: VaultContext, { records, calls, running }: UploadParts): Promise<readonly WaitingUpload[]> {
+/**
+ * Oldest first. What the service has dropped by now is forgotten here too. Titles and names only
+ * while unlocked.
+ */
+export async function uploads(
+  vault: VaultContext,
+  { records, calls, running }: UploadParts,
+): Promise<readonly WaitingUpload[]> {
   const active = await running();
   const waiting: WaitingUpload[] = [];
   for (const record of await records.all()) {
@@ -339,16 +510,21 @@ export async function uploads(vault: VaultContext, { records, calls, running }: 
 }
 
 /**
- * Forgets an upload: here first, so that nobody can open its parts any more, then at the service. While that does not answer
- * it is told again, as long as this worker lives; after a day it drops the parts by itself.
+ * Forgets an upload: here first, so that nobody can open its parts any more, then at the service.
+ * While that does not answer it is told again, as long as this worker lives; after a day it drops
+ * the parts by itself.
  */
-export async function discardUpload({ records, calls, patience }: Pick<UploadParts, "records" | "calls" | "patience">, uploadId: string): Promise<void> {
+export async function discardUpload(
+  { records, calls, patience }: Pick<UploadParts, "records" | "calls" | "patience">,
+  uploadId: string,
+): Promise<void> {
   if ((await records.get(uploadId)) === null) return;
   await records.remove(uploadId);
   try {
     await calls.cancel(uploadId);
   } catch (error) {
     if (!mayPass(error)) throw error;
-    untilThrough(() => calls.cancel(uploadId), patience, new AbortController().signal).catch(() => undefined); // dropped after a day
+    // dropped after a day
+    untilThrough(() => calls.cancel(uploadId), patience, new AbortController().signal).catch(() => undefined);
   }
 }

@@ -23,15 +23,23 @@ import { isWhole, keyringOf, killRotations, passkey, settled, unlocked } from ".
 import { answerDevice, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
+const code = (expected: string, details?: unknown): unknown =>
+  expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 
-/** Of each share its id, whether the account's own document says that it is live, and the key of its link. */
+/**
+ * Of each share its id, whether the account's own document says that it is live, and the key of its
+ * link.
+ */
 async function sharesOf(vault: VaultContext): Promise<(string | boolean | null | undefined)[][]> {
   const opened = (await readAccount(vault))?.view.opened;
   if (opened == null || vault.accountKey === null) throw new TypeError("an opener was shown");
   const { shares } = await openSharesInner(vault.accountKey, vault.userId, opened.shares);
-  return opened.shares.shares.map(({ share_id: id, revoked_at: revokedAt }) => [id, revokedAt === null, shares.find((one) => one.share_id === id)?.link_key]);
+  return opened.shares.shares.map(({ share_id: id, revoked_at: revokedAt }) => [
+    id,
+    revokedAt === null,
+    shares.find((one) => one.share_id === id)?.link_key,
+  ]);
 }
 
 describe("rotate", () => {
@@ -39,7 +47,9 @@ describe("rotate", () => {
     const { world, laptop, phone, ids, paper } = await settled();
     const before = keyringOf(world);
     const told: string[] = [];
-    const { removed } = await rotate(laptop, [shown("market"), paper], { onProgress: ({ phase, done, total }) => told.push(`${phase} ${String(done)} of ${String(total)}`) });
+    const { removed } = await rotate(laptop, [shown("market"), paper], {
+      onProgress: ({ phase, done, total }) => told.push(`${phase} ${String(done)} of ${String(total)}`),
+    });
     expect(removed).toHaveLength(1);
     expect(told).toEqual(expect.arrayContaining(["sealing 0 of 2", "sealing 2 of 2", "sending 1 of 1"]));
     const after = keyringOf(world);
@@ -63,13 +73,26 @@ describe("rotate", () => {
     expect(await readAccount(phone)).toMatchObject({ view: { opened: null } });
     expect(phone.getState()).toEqual({ status: "locked" });
     const label = lastOf(world.service.account.rows.get(ids[1])?.versions)?.label ?? "";
-    for (const epoch of [1, 2]) await expect(openLabel({ ...keys, keyEpoch: epoch }, phone.userId, { secretId: ids[1], version: 1, rev: revOf(label) }, label)).rejects.toEqual(code("decryption_failed"));
-    await expect(update(phone, ids[1], { baseVersion: 1, title: "Mine now" }, {})).rejects.toEqual(code("vault_locked"));
+    for (const epoch of [1, 2])
+      await expect(
+        openLabel(
+          { ...keys, keyEpoch: epoch },
+          phone.userId,
+          { secretId: ids[1], version: 1, rev: revOf(label) },
+          label,
+        ),
+      ).rejects.toEqual(code("decryption_failed"));
+    await expect(update(phone, ids[1], { baseVersion: 1, title: "Mine now" }, {})).rejects.toEqual(
+      code("vault_locked"),
+    );
   });
 
   it("seals tickets, former versions and contents of what loses an opener anew", async () => {
     const { world, laptop, ids } = await settled();
-    const versions = (): { ticket: string; content: string }[] => ids.flatMap((id) => (world.service.account.rows.get(id)?.versions ?? []).map(({ ticket, content }) => ({ ticket, content })));
+    const versions = (): { ticket: string; content: string }[] =>
+      ids.flatMap((id) =>
+        (world.service.account.rows.get(id)?.versions ?? []).map(({ ticket, content }) => ({ ticket, content })),
+      );
     const before = versions();
     await rotate(laptop, [shown("market")], {});
     for (const [index, { ticket, content }] of versions().entries()) {
@@ -81,7 +104,10 @@ describe("rotate", () => {
   it("leaves contents, and the newest tickets, where every opener is shown", async () => {
     const { world, laptop, ids, paper } = await settled();
     const before = structuredClone(world.service.account.rows.get(ids[1])?.versions[0]);
-    expect(await rotate(laptop, [shown("market"), paper, passkey(7), shown("market")], {})).toEqual({ removed: [], revoked: [] });
+    expect(await rotate(laptop, [shown("market"), paper, passkey(7), shown("market")], {})).toEqual({
+      removed: [],
+      revoked: [],
+    });
     const after = world.service.account.rows.get(ids[1])?.versions[0];
     expect([after?.ticket, after?.content]).toEqual([before?.ticket, before?.content]);
     expect(after?.label).not.toBe(before?.label);
@@ -113,7 +139,10 @@ describe("rotate", () => {
 
   it("ends requests that wait, and opens the answers that came before", async () => {
     const { world, laptop } = await settled();
-    const [waiting, answered] = [await asked(world, laptop, { title: "The deed" }), await asked(world, laptop, { title: "The key" })];
+    const [waiting, answered] = [
+      await asked(world, laptop, { title: "The deed" }),
+      await asked(world, laptop, { title: "The key" }),
+    ];
     await answered.provider.answer(aText("under the mat"));
     expect((await rotate(laptop, [shown("market")], {})).revoked).toEqual(["The deed"]);
     expect(storedRequest(world, waiting.requestId).state).toBe("revoked");
@@ -136,9 +165,14 @@ describe("rotate", () => {
   it("done on two devices at the same time is done by one, and the other says so", async () => {
     const { world, laptop, ids, paper } = await settled();
     const tablet = await unlocked(world, "tablet");
-    const ends = await Promise.allSettled([rotate(laptop, [shown("market"), paper], {}), rotate(tablet, [shown("market"), paper], {})]);
+    const ends = await Promise.allSettled([
+      rotate(laptop, [shown("market"), paper], {}),
+      rotate(tablet, [shown("market"), paper], {}),
+    ]);
     expect(ends.some(({ status }) => status === "fulfilled")).toBe(true);
-    for (const end of ends) if (end.status === "rejected") expect(["vault_locked", "state_conflict", "publication_not_seen"]).toContain((end.reason as PortalError).code);
+    for (const end of ends)
+      if (end.status === "rejected")
+        expect(["vault_locked", "state_conflict", "publication_not_seen"]).toContain((end.reason as PortalError).code);
     expect(keyringOf(world).keyEpoch).toBe(2);
     await isWhole(world, ids, "library");
   });
@@ -174,48 +208,78 @@ describe("rotate", () => {
       await update(phone, ids[1], { baseVersion: 1, title: "Renamed" }, {});
     };
     await rotate(laptop, [shown("market")], {});
-    expect((await list(await unlocked(world, "tablet"))).map(({ label }) => label?.title).toSorted()).toEqual(["First", "Renamed"]);
+    expect((await list(await unlocked(world, "tablet"))).map(({ label }) => label?.title).toSorted()).toEqual([
+      "First",
+      "Renamed",
+    ]);
   });
 });
 
 describe("a hostile service", () => {
   it.each<[string, string, (world: World) => void]>([
-    ["says published, and switched to nothing", "publication_not_seen", (world) => {
-      const earlier = world.service.snapshot();
-      world.service.answer = (call, answer) => {
-        if (call === "PUT /user/keyring") world.service.account = earlier;
-        return answer;
-      };
-    }],
-    ["gives the slots of before", "publication_not_seen", (world) => {
-      const { slots } = keyringOf(world);
-      world.service.answer = (call, answer) => (call === "GET /user/keyring" && keyringOf(world).keyEpoch === 2 ? { ...(answer as Keyring), slots } : answer);
-    }],
-    ["gives the book of before", "older_state", (world) => {
-      const { book } = keyringOf(world);
-      world.service.answer = (call, answer) => (call === "GET /user/keyring" && keyringOf(world).keyEpoch === 2 ? { ...(answer as Keyring), book } : answer);
-    }],
-    ["drops a staged row for good", "list_mismatch", (world) => {
-      world.service.answer = (call, answer) => {
-        if (call === "POST /user/keyring/stage") world.service.account.stage?.rows.delete([...world.service.account.stage.rows.keys()][0] ?? "");
-        return answer;
-      };
-    }],
-    ["alters a staged row for good", "list_mismatch", (world) => {
-      world.service.answer = (call, answer) => {
-        if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
-        return answer;
-      };
-    }],
-    ["alters a staged row, and says that it is the one that was sent", "state_conflict", (world) => {
-      let honest: unknown = null;
-      world.service.answer = (call, answer) => {
-        if (!call.startsWith("GET /user/keyring/stage/")) return answer;
-        honest = answer;
-        alterStagedRow(world.service.account);
-        return honest;
-      };
-    }],
+    [
+      "says published, and switched to nothing",
+      "publication_not_seen",
+      (world) => {
+        const earlier = world.service.snapshot();
+        world.service.answer = (call, answer) => {
+          if (call === "PUT /user/keyring") world.service.account = earlier;
+          return answer;
+        };
+      },
+    ],
+    [
+      "gives the slots of before",
+      "publication_not_seen",
+      (world) => {
+        const { slots } = keyringOf(world);
+        world.service.answer = (call, answer) =>
+          call === "GET /user/keyring" && keyringOf(world).keyEpoch === 2 ? { ...(answer as Keyring), slots } : answer;
+      },
+    ],
+    [
+      "gives the book of before",
+      "older_state",
+      (world) => {
+        const { book } = keyringOf(world);
+        world.service.answer = (call, answer) =>
+          call === "GET /user/keyring" && keyringOf(world).keyEpoch === 2 ? { ...(answer as Keyring), book } : answer;
+      },
+    ],
+    [
+      "drops a staged row for good",
+      "list_mismatch",
+      (world) => {
+        world.service.answer = (call, answer) => {
+          if (call === "POST /user/keyring/stage")
+            world.service.account.stage?.rows.delete([...world.service.account.stage.rows.keys()][0] ?? "");
+          return answer;
+        };
+      },
+    ],
+    [
+      "alters a staged row for good",
+      "list_mismatch",
+      (world) => {
+        world.service.answer = (call, answer) => {
+          if (call === "POST /user/keyring/stage") alterStagedRow(world.service.account);
+          return answer;
+        };
+      },
+    ],
+    [
+      "alters a staged row, and says that it is the one that was sent",
+      "state_conflict",
+      (world) => {
+        let honest: unknown = null;
+        world.service.answer = (call, answer) => {
+          if (!call.startsWith("GET /user/keyring/stage/")) return answer;
+          honest = answer;
+          alterStagedRow(world.service.account);
+          return honest;
+        };
+      },
+    ],
   ])("that %s is not believed", async (_, expected, corrupt) => {
     const { world, laptop, ids } = await settled();
     corrupt(world);
@@ -257,7 +321,12 @@ describe("a rotation that is killed", () => {
   it("by the person stops before anything is changed", async () => {
     const { world, laptop, ids } = await settled();
     const controller = new AbortController();
-    const stopped = rotate(laptop, [shown("market")], { signal: controller.signal, onProgress: ({ phase, done }) => { if (phase === "sealing" && done === 1) controller.abort(); } });
+    const stopped = rotate(laptop, [shown("market")], {
+      signal: controller.signal,
+      onProgress: ({ phase, done }) => {
+        if (phase === "sealing" && done === 1) controller.abort();
+      },
+    });
     await expect(stopped).rejects.toEqual(code("cancelled"));
     expect(keyringOf(world).keyEpoch).toBe(1);
     await rotate(laptop, [shown("market")], {});

@@ -17,7 +17,8 @@ import { protect } from "./protect.ts";
 import { beginAnew } from "./start-anew.ts";
 import { answerDevice, unlock } from "./unlock.ts";
 
-const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title).sort();
+const titles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+  (await list(vault)).map((row) => row.label?.title).sort();
 const anew = (vault: VaultContext, picture = "forest") => beginAnew(vault, { shown: shown(picture), name: "Forest" });
 
 /** An account of before with one secret, and the device that made it. */
@@ -40,14 +41,26 @@ describe("beginAnew", () => {
     world.service.account.startAnew = "ready";
     const phone = await world.open("phone");
     await anew(phone);
-    const sent = lastOf(world.service.bodies.filter((body): body is KeyringChange => typeof body === "object" && body !== null && "key_statement" in body));
-    expect(sent).toMatchObject({ key_epoch: 2, state_rev: 2, key_statement: { key_epoch: 2, previous_sig: null, user_id: userId } });
+    const sent = lastOf(
+      world.service.bodies.filter(
+        (body): body is KeyringChange => typeof body === "object" && body !== null && "key_statement" in body,
+      ),
+    );
+    expect(sent).toMatchObject({
+      key_epoch: 2,
+      state_rev: 2,
+      key_statement: { key_epoch: 2, previous_sig: null, user_id: userId },
+    });
     expect(sent?.slots?.remove).toEqual(before.slots.map((slot) => slot.opener_id));
     expect(sent?.image_records?.remove).toEqual(before.imageRecords.map(({ id }) => id));
     const { keyStatement, states } = requireKeyring(world);
     expect(keyStatement.signing_key).not.toBe(before.keyStatement.signing_key);
     expect(hasValidSignature("key", keyStatement, fromB64u(keyStatement.signing_key))).toBe(true);
-    expect((await readKeyring(phone))?.opened?.state).toMatchObject({ count: 0, state_rev: 2, previous: stateDigest(lastOf(before.states)?.state ?? "") });
+    expect((await readKeyring(phone))?.opened?.state).toMatchObject({
+      count: 0,
+      state_rev: 2,
+      previous: stateDigest(lastOf(before.states)?.state ?? ""),
+    });
     expect(states).toHaveLength(2);
     expect(await recall(phone)).toMatchObject({ keyEpoch: 2, stateRev: 2 });
     expect(await pendingAccount(phone.device)).toBeNull();
@@ -85,7 +98,13 @@ describe("beginAnew", () => {
     await expect(anew(laptop)).rejects.toMatchObject({ code: "conflict" });
     expect(await titles(laptop)).toEqual(["Before"]);
     await protect(laptop, textSecret("Meanwhile"), {});
-    expect(await titles(await world.open("phone").then(async (phone) => ((await unlock(phone, shown("market"))).opener.forget(), phone)))).toEqual(["Before", "Meanwhile"]);
+    expect(
+      await titles(
+        await world
+          .open("phone")
+          .then(async (phone) => ((await unlock(phone, shown("market"))).opener.forget(), phone)),
+      ),
+    ).toEqual(["Before", "Meanwhile"]);
   });
 
   it("needs something to follow", async () => {
@@ -103,7 +122,8 @@ describe("beginAnew", () => {
       };
       if (reload) {
         world.service.before = (call) => {
-          if (call === "GET /user/keyring" && requireKeyring(world).keyEpoch === 2) throw new PortalError("service_unavailable");
+          if (call === "GET /user/keyring" && requireKeyring(world).keyEpoch === 2)
+            throw new PortalError("service_unavailable");
         };
       }
       await (reload ? expect(anew(laptop)).rejects.toMatchObject({ code: "service_unavailable" }) : anew(laptop));
@@ -128,18 +148,32 @@ describe("beginAnew", () => {
 
 describe("a service that pretends a new beginning", () => {
   /** An account of the service's own making, which follows the state that is there. */
-  const pretend = async (world: World, keyEpoch: number, change: { readonly previous?: string | null; readonly root?: string; readonly broken?: boolean } = {}): Promise<void> => {
+  const pretend = async (
+    world: World,
+    keyEpoch: number,
+    change: { readonly previous?: string | null; readonly root?: string; readonly broken?: boolean } = {},
+  ): Promise<void> => {
     const keyring = requireKeyring(world);
     const last = lastOf(keyring.states);
     if (last === undefined) throw new TypeError("there is a state");
     const keys = await deriveTitlesKeys(AccountKey.make(keyEpoch));
     const statement = await makeKeyStatement(keys, userId);
     const other = toB64u(new Uint8Array(32));
-    const state = { v: 1 as const, key_epoch: keyEpoch, state_rev: last.state_rev + 1, count: 0, root: change.root ?? other, book_sha256: other, shares_sha256: other, requests_sha256: null };
+    const state = {
+      v: 1 as const,
+      key_epoch: keyEpoch,
+      state_rev: last.state_rev + 1,
+      count: 0,
+      root: change.root ?? other,
+      book_sha256: other,
+      shares_sha256: other,
+      requests_sha256: null,
+    };
     const previous = change.previous === undefined ? stateDigest(last.state) : change.previous;
     keyring.states.push({ state_rev: state.state_rev, state: await sealState(keys, userId, state, previous) });
     keyring.keyEpoch = keyEpoch;
-    keyring.keyStatement = change.broken === true ? { ...statement, recipient: keyring.keyStatement.recipient } : statement;
+    keyring.keyStatement =
+      change.broken === true ? { ...statement, recipient: keyring.keyStatement.recipient } : statement;
   };
 
   it("gets no picture to open it: the account's own slot is of another generation, and it can make none", async () => {
@@ -160,7 +194,8 @@ describe("a service that pretends a new beginning", () => {
     begun.world.service.account.startAnew = "ready";
     await anew(begun.laptop);
     await pretend(begun.world, 1);
-    for (const act of [readKeyring(begun.laptop), anew(begun.laptop)]) await expect(act).rejects.toMatchObject({ code: expect.stringMatching(/^(older_state|own_key_changed)$/) });
+    for (const act of [readKeyring(begun.laptop), anew(begun.laptop)])
+      await expect(act).rejects.toMatchObject({ code: expect.stringMatching(/^(older_state|own_key_changed)$/) });
     expect(await recall(begun.laptop)).toMatchObject({ keyEpoch: 2, stateRev: 2 });
   });
 
@@ -168,7 +203,8 @@ describe("a service that pretends a new beginning", () => {
     for (const previous of [null, toB64u(new Uint8Array(32))]) {
       const { world, laptop } = await settled();
       await pretend(world, 2, { previous });
-      for (const act of [() => readKeyring(laptop), () => anew(laptop), () => unlock(laptop, shown("market"))]) await expect(act()).rejects.toMatchObject({ code: "older_state" });
+      for (const act of [() => readKeyring(laptop), () => anew(laptop), () => unlock(laptop, shown("market"))])
+        await expect(act()).rejects.toMatchObject({ code: "older_state" });
     }
   });
 
@@ -181,7 +217,10 @@ describe("a service that pretends a new beginning", () => {
     another.world.service.answer = (call, answer) => {
       if (call !== "GET /user/keyring" || answer === null) return answer;
       const keyring = answer as Keyring;
-      return { ...keyring, key_statement: { ...keyring.key_statement, user_id: "019a9e2c-7c1e-7abc-8def-0123456789ff" } };
+      return {
+        ...keyring,
+        key_statement: { ...keyring.key_statement, user_id: "019a9e2c-7c1e-7abc-8def-0123456789ff" },
+      };
     };
     await expect(anew(another.laptop)).rejects.toMatchObject({ code: "own_key_changed" });
     expect(another.world.service.calls.filter((call) => call === "PUT /user/keyring")).toEqual([]);
@@ -206,6 +245,8 @@ describe("a service that pretends a new beginning", () => {
     const { world, laptop } = await settled();
     const recognised = await unlock(laptop, shown("market"));
     const [slot] = requireKeyring(world).slots;
-    await expect(openSlot(recognised.opener, { userId, keyEpoch: 2 }, fromB64u(slot?.slot ?? ""))).rejects.toMatchObject({ code: "decryption_failed" });
+    await expect(
+      openSlot(recognised.opener, { userId, keyEpoch: 2 }, fromB64u(slot?.slot ?? "")),
+    ).rejects.toMatchObject({ code: "decryption_failed" });
   });
 });

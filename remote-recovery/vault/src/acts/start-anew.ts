@@ -20,21 +20,30 @@ const Named = z.object({ name: text(maxFileNameLength) });
 const tries = 3;
 
 /**
- * [Note: Starting anew] Everything that opened the account is lost, 7 days went by, and no device objected.
+ * [Note: Starting anew] Everything that opened the account is lost, 7 days went by, and no device
+ * objected.
  *
- * 1. The keyring that the service gives is read, not opened: its chain leads on from what this device remembers, its statement
- *    verifies itself.
- * 2. A new account is made by the picture: the served `key_epoch` + 1, `previous_sig` null. It is stored as pending before it is sent.
- * 3. One signed change: the next `state_rev` with `previous`, count 0, new slot, book, shares and statement; every opener of before goes.
- * 4. It is believed once the account was read and opened by its keys. Only then the keys that this device held before go.
+ * 1. The keyring that the service gives is read, not opened: its chain leads on from what this
+ *    device remembers, its statement verifies itself.
+ * 2. A new account is made by the picture: the served `key_epoch` + 1, `previous_sig` null. It is
+ *    stored as pending before it is sent.
+ * 3. One signed change: the next `state_rev` with `previous`, count 0, new slot, book, shares and
+ *    statement; every opener of before goes.
+ * 4. It is believed once the account was read and opened by its keys. Only then the keys that this
+ *    device held before go.
  *
- * Whether it was asked for, waited for and not objected to is the service's to say; a hostile one gains nothing by saying so, for
- * only somebody who shows a picture here begins anything.
+ * Whether it was asked for, waited for and not objected to is the service's to say; a hostile one
+ * gains nothing by saying so, for only somebody who shows a picture here begins anything.
  *
- * @throws PortalError `conflict` while it may not be begun, `login_required`, `no_keyring`, `older_state`, `own_key_changed`,
- *   `state_conflict`, `publication_not_seen`, and those of a new picture. Nothing is changed then.
+ * @throws PortalError `conflict` while it may not be begun, `login_required`, `no_keyring`,
+ *   `older_state`, `own_key_changed`, `state_conflict`, `publication_not_seen`, and those of a new
+ *   picture. Nothing is changed then.
  */
-export async function beginAnew(vault: VaultContext, { shown, name }: { readonly shown: ShownPicture; readonly name: string }, options: ActOptions = {}): Promise<void> {
+export async function beginAnew(
+  vault: VaultContext,
+  { shown, name }: { readonly shown: ShownPicture; readonly name: string },
+  options: ActOptions = {},
+): Promise<void> {
   check(Named, { name });
   await vault.oneWriter(async () => {
     for (let done = 1; ; done++) {
@@ -48,9 +57,14 @@ export async function beginAnew(vault: VaultContext, { shown, name }: { readonly
   });
 }
 
-async function beginOnce(vault: VaultContext, { shown, name }: { readonly shown: ShownPicture; readonly name: string }, options: ActOptions): Promise<void> {
+async function beginOnce(
+  vault: VaultContext,
+  { shown, name }: { readonly shown: ShownPicture; readonly name: string },
+  options: ActOptions,
+): Promise<void> {
   const before = await readUnopened(vault, options.signal);
-  if (await isBegun(vault, before.key_statement.sig)) return settle(vault, before.key_epoch, options); // its answer was lost the last time
+  // its answer was lost the last time
+  if (await isBegun(vault, before.key_statement.sig)) return settle(vault, before.key_epoch, options);
   const made = await accountAnew(vault, { kind: "picture", shown, name }, before.key_epoch + 1, options);
   const change = await firstChange(vault, made.first, [], before);
   refuseCancelled(options.signal); // the last moment: what is sent may be published
@@ -83,7 +97,9 @@ async function isBegun(vault: VaultContext, sig: string): Promise<boolean> {
 /** Reads what was begun, with its own keys, and lets go of what this device held before. */
 async function settle(vault: VaultContext, keyEpoch: number, options: ActOptions): Promise<void> {
   vault.held = null;
-  if (vault.pending !== null) await vault.device.update(({ locked }) => (locked ? { locked: false, lockedAt: null, lockedSignIn: null } : null)); // by the sign-in that it took; else its page locks what is unlocked now
+  if (vault.pending !== null)
+    // by the sign-in that it took; else its page locks what is unlocked now
+    await vault.device.update(({ locked }) => (locked ? { locked: false, lockedAt: null, lockedSignIn: null } : null));
   const keys = (await readKeyring(vault, options.signal))?.opened?.keys;
   if (keys?.keyEpoch !== keyEpoch) {
     if (vault.pending === null) return; // begun before a reload: its picture unlocks it

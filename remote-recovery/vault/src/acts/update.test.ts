@@ -26,10 +26,16 @@ import { history, removeVersions, restoreVersion } from "./versions.ts";
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = shown("market");
-const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });
+const text = (content: string): NonNullable<SecretChange["content"]> => ({
+  contentKind: "text",
+  name: "secret.txt",
+  mime: "text/plain",
+  content: new Blob([content]),
+});
 const read = async (vault: VaultContext, secretId: string, version?: number): Promise<string> =>
   new TextDecoder().decode((await recover(vault, secretId, market, version === undefined ? {} : { version })).content);
-const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title);
+const titles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+  (await list(vault)).map((row) => row.label?.title);
 
 /** One secret, and two devices that are unlocked. */
 async function twoDevices(): Promise<{ world: World; laptop: VaultContext; phone: VaultContext; secretId: string }> {
@@ -54,11 +60,19 @@ describe("a new label", () => {
   it("takes no opener, makes no version, and keeps what was not named", async () => {
     const { world, laptop, secretId } = await twoDevices();
     world.engine.calls.length = 0;
-    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({ version: 1 });
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({
+      version: 1,
+    });
     expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 2, tags: [] }, {})).toEqual({ version: 1 });
     expect(world.engine.calls).toEqual([]);
-    expect(await list(laptop)).toMatchObject([{ version: 1, rev: 3, label: { title: "Renamed", tags: [], name: "secret.txt" } }]);
-    expect(await recover(laptop, secretId, market, {})).toMatchObject({ title: "Renamed", author: "verified", version: 1 });
+    expect(await list(laptop)).toMatchObject([
+      { version: 1, rev: 3, label: { title: "Renamed", tags: [], name: "secret.txt" } },
+    ]);
+    expect(await recover(laptop, secretId, market, {})).toMatchObject({
+      title: "Renamed",
+      author: "verified",
+      version: 1,
+    });
   });
 
   it("is not sent when nothing changes", async () => {
@@ -71,20 +85,28 @@ describe("a new label", () => {
   it("based on an older label is a conflict, and the other name stays", async () => {
     const { laptop, phone, secretId } = await twoDevices();
     await update(phone, secretId, { baseVersion: 1, baseRev: 1, title: "By the phone" }, {});
-    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(expect.objectContaining({ code: "version_conflict", details: { version: 1 } }));
+    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(
+      expect.objectContaining({ code: "version_conflict", details: { version: 1 } }),
+    );
     expect(await titles(laptop)).toEqual(["By the phone"]);
   });
 
   it("that is named between reading and sending is a conflict too", async () => {
     const { world, laptop, phone, secretId } = await twoDevices();
-    meanwhile(world, "POST /secrets/store", () => update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}));
-    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(code("version_conflict"));
+    meanwhile(world, "POST /secrets/store", () =>
+      update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}),
+    );
+    await expect(update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "By the laptop" }, {})).rejects.toEqual(
+      code("version_conflict"),
+    );
     expect(await titles(laptop)).toEqual(["By the phone"]);
   });
 
   it("changes tags beside another device's title when only the version was named", async () => {
     const { world, laptop, phone, secretId } = await twoDevices();
-    meanwhile(world, "POST /secrets/store", () => update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}));
+    meanwhile(world, "POST /secrets/store", () =>
+      update(phone, secretId, { baseVersion: 1, title: "By the phone" }, {}),
+    );
     await update(laptop, secretId, { baseVersion: 1, tags: ["by the laptop"] }, {});
     expect(await list(laptop)).toMatchObject([{ rev: 3, label: { title: "By the phone", tags: ["by the laptop"] } }]);
   });
@@ -95,7 +117,9 @@ describe("a new label", () => {
       if (call !== "POST /secrets/store") return answer;
       throw new PortalError("service_unavailable");
     };
-    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({ version: 1 });
+    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Renamed" }, {})).toEqual({
+      version: 1,
+    });
     expect(await list(laptop)).toMatchObject([{ rev: 2, label: { title: "Renamed" } }]);
   });
 
@@ -107,14 +131,20 @@ describe("a new label", () => {
   ])("is refused with %s, before anything is sent", async (_what, change, fields) => {
     const { world, laptop, secretId } = await twoDevices();
     world.service.calls.length = 0;
-    await expect(update(laptop, secretId, change, {})).rejects.toEqual(expect.objectContaining({ code: "validation_error", details: { fields } }));
+    await expect(update(laptop, secretId, change, {})).rejects.toEqual(
+      expect.objectContaining({ code: "validation_error", details: { fields } }),
+    );
     expect(world.service.calls).toEqual([]);
   });
 
   it("needs an unlocked device and a secret that is there", async () => {
     const { world, laptop, secretId } = await twoDevices();
-    await expect(update(await world.open("tablet"), secretId, { baseVersion: 1, title: "T" }, {})).rejects.toEqual(code("vault_locked"));
-    await expect(update(laptop, "019a9e2c-7c1e-7abc-8def-0123456789ff", { baseVersion: 1, title: "T" }, {})).rejects.toEqual(code("not_found"));
+    await expect(update(await world.open("tablet"), secretId, { baseVersion: 1, title: "T" }, {})).rejects.toEqual(
+      code("vault_locked"),
+    );
+    await expect(
+      update(laptop, "019a9e2c-7c1e-7abc-8def-0123456789ff", { baseVersion: 1, title: "T" }, {}),
+    ).rejects.toEqual(code("not_found"));
   });
 });
 
@@ -123,7 +153,9 @@ describe("a new version", () => {
     const { world, laptop, phone, secretId } = await twoDevices();
     const before = (await recover(laptop, secretId, market, {})).ageFile.identity;
     world.engine.calls.length = 0;
-    expect(await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Second", content: text("two") }, {})).toEqual({ version: 2 });
+    expect(
+      await update(laptop, secretId, { baseVersion: 1, baseRev: 1, title: "Second", content: text("two") }, {}),
+    ).toEqual({ version: 2 });
     expect(world.engine.calls).toEqual([]);
     expect(await list(phone)).toMatchObject([{ version: 2, rev: 2, label: { title: "Second", tags: ["paper"] } }]);
     const after = await recover(phone, secretId, market, {});
@@ -134,7 +166,16 @@ describe("a new version", () => {
 
   it("can be protected by another picture, which becomes an opener", async () => {
     const { laptop, secretId } = await twoDevices();
-    await update(laptop, secretId, { baseVersion: 1, content: text("two"), protection: { kind: "picture", shown: shown("forest"), name: "The forest" } }, {});
+    await update(
+      laptop,
+      secretId,
+      {
+        baseVersion: 1,
+        content: text("two"),
+        protection: { kind: "picture", shown: shown("forest"), name: "The forest" },
+      },
+      {},
+    );
     expect(new TextDecoder().decode((await recover(laptop, secretId, shown("forest"), {})).content)).toBe("two");
   });
 
@@ -142,7 +183,12 @@ describe("a new version", () => {
     const { laptop, secretId } = await twoDevices();
     await protect(laptop, textSecret("Other", shown("forest")), {});
     const forest = (await list(laptop))[1]?.label?.openers[1] ?? "";
-    await update(laptop, secretId, { baseVersion: 1, content: text("two"), protection: { kind: "openers", openers: [forest] } }, {});
+    await update(
+      laptop,
+      secretId,
+      { baseVersion: 1, content: text("two"), protection: { kind: "openers", openers: [forest] } },
+      {},
+    );
     await expect(recover(laptop, secretId, market, {})).rejects.toEqual(code("opener_needed"));
     // What was before stays with the openers of before.
     expect(await read(laptop, secretId, 1)).toBe("one");
@@ -154,7 +200,9 @@ describe("a new version", () => {
     meanwhile(world, "POST /secrets/store", () => protect(phone, textSecret("Phone"), {}));
     world.service.bodies.length = 0;
     await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
-    const sent = world.service.bodies.filter((body) => (body as { base_version?: number }).base_version === 1).map((body) => (body as { content: string }).content);
+    const sent = world.service.bodies
+      .filter((body) => (body as { base_version?: number }).base_version === 1)
+      .map((body) => (body as { content: string }).content);
     expect(sent).toHaveLength(2);
     expect(new Set(sent).size).toBe(1);
     expect(await read(laptop, secretId)).toBe("two");
@@ -166,35 +214,57 @@ describe("a new version", () => {
     world.service.before = (call) => {
       if (call === "POST /secrets/store") throw new PortalError("state_conflict");
     };
-    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(code("state_conflict"));
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(
+      code("state_conflict"),
+    );
     expect(world.service.calls.filter((call) => call === "POST /secrets/store")).toHaveLength(conflictTries);
   });
 
   it("is cancelled up to the moment of sending", async () => {
     const { world, laptop, secretId } = await twoDevices();
     const controller = new AbortController();
-    const options = { signal: controller.signal, onProgress: ({ done }: { done: number }) => { if (done === 1) controller.abort(); } };
-    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, options)).rejects.toEqual(code("cancelled"));
+    const options = {
+      signal: controller.signal,
+      onProgress: ({ done }: { done: number }) => {
+        if (done === 1) controller.abort();
+      },
+    };
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, options)).rejects.toEqual(
+      code("cancelled"),
+    );
     expect(world.service.account.rows.get(secretId)?.versions).toHaveLength(1);
   });
 });
 
 describe("two devices, or two tabs, that edit one secret", () => {
-  it.each([["phone"], ["laptop"]])("never lose a save: the second, on a %s, hears of the first and can save after it", async (second) => {
-    const { world, laptop, phone, secretId } = await twoDevices();
-    const other = second === "phone" ? phone : await world.open(); // a second tab of the same device
-    if (other.keys === null) (await unlock(other, market, {})).opener.forget();
-    const outcomes = await Promise.allSettled([
-      update(laptop, secretId, { baseVersion: 1, baseRev: 1, content: text("by the first") }, {}),
-      update(other, secretId, { baseVersion: 1, baseRev: 1, content: text("by the second") }, {}),
-    ]);
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    const loser = outcomes[0].status === "rejected" ? { vault: laptop, mine: "by the first", error: outcomes[0].reason as unknown } : { vault: other, mine: "by the second", error: outcomes[1].status === "rejected" ? (outcomes[1].reason as unknown) : null };
-    expect(loser.error).toEqual(expect.objectContaining({ code: "version_conflict", details: { version: 2 } }));
-    await update(loser.vault, secretId, { baseVersion: 2, content: text(loser.mine) }, {});
-    expect([await read(laptop, secretId, 2), await read(laptop, secretId)].toSorted()).toEqual(["by the first", "by the second"]);
-    expect(await read(laptop, secretId, 1)).toBe("one");
-  });
+  it.each([["phone"], ["laptop"]])(
+    "never lose a save: the second, on a %s, hears of the first and can save after it",
+    async (second) => {
+      const { world, laptop, phone, secretId } = await twoDevices();
+      const other = second === "phone" ? phone : await world.open(); // a second tab of the same device
+      if (other.keys === null) (await unlock(other, market, {})).opener.forget();
+      const outcomes = await Promise.allSettled([
+        update(laptop, secretId, { baseVersion: 1, baseRev: 1, content: text("by the first") }, {}),
+        update(other, secretId, { baseVersion: 1, baseRev: 1, content: text("by the second") }, {}),
+      ]);
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+      const loser =
+        outcomes[0].status === "rejected"
+          ? { vault: laptop, mine: "by the first", error: outcomes[0].reason as unknown }
+          : {
+              vault: other,
+              mine: "by the second",
+              error: outcomes[1].status === "rejected" ? (outcomes[1].reason as unknown) : null,
+            };
+      expect(loser.error).toEqual(expect.objectContaining({ code: "version_conflict", details: { version: 2 } }));
+      await update(loser.vault, secretId, { baseVersion: 2, content: text(loser.mine) }, {});
+      expect([await read(laptop, secretId, 2), await read(laptop, secretId)].toSorted()).toEqual([
+        "by the first",
+        "by the second",
+      ]);
+      expect(await read(laptop, secretId, 1)).toBe("one");
+    },
+  );
 
   it("do not take a save for lost whose answer got lost, also when another one followed", async () => {
     const { world, laptop, phone, secretId } = await twoDevices();
@@ -228,7 +298,9 @@ describe("two devices, or two tabs, that edit one secret", () => {
       world.service.before = () => undefined;
       await update(phone, secretId, { baseVersion: 2, content: text("three") }, {});
     };
-    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(code("version_conflict"));
+    await expect(update(laptop, secretId, { baseVersion: 1, content: text("two") }, {})).rejects.toEqual(
+      code("version_conflict"),
+    );
     expect([await read(laptop, secretId, 2), await read(laptop, secretId)]).toEqual(["two", "three"]);
   });
 });
@@ -239,7 +311,11 @@ describe("tabs of one device", () => {
     const tab = await world.open();
     (await unlock(tab, market, {})).opener.forget();
     world.service.calls.length = 0;
-    await Promise.all([update(laptop, secretId, { baseVersion: 1, title: "A" }, {}), protect(tab, textSecret("Tab"), {}), protect(laptop, textSecret("Laptop"), {})]);
+    await Promise.all([
+      update(laptop, secretId, { baseVersion: 1, title: "A" }, {}),
+      protect(tab, textSecret("Tab"), {}),
+      protect(laptop, textSecret("Laptop"), {}),
+    ]);
     expect(world.service.calls.filter((call) => call === "POST /secrets/store")).toHaveLength(3);
     expect((await titles(tab)).toSorted()).toEqual(["A", "Laptop", "Tab"]);
     expect(world.locks.names.size).toBe(1);
@@ -252,12 +328,24 @@ describe("what a label carries over", () => {
     const { opener } = await recogniseImage(laptop, market, null, {});
     const [at, earlier] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
     const digest = toB64u(randomBytes(32));
-    const carried = { rehearsed: [{ opener_id: opener.openerId, at: earlier }], kits: [{ sha256: digest, made_at: at, key_epoch: 1, ticket_sha256: digest }], source: digest };
-    await rewriteRow(world, laptop, secretId, opener, { label: carried, seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)) });
+    const carried = {
+      rehearsed: [{ opener_id: opener.openerId, at: earlier }],
+      kits: [{ sha256: digest, made_at: at, key_epoch: 1, ticket_sha256: digest }],
+      source: digest,
+    };
+    await rewriteRow(world, laptop, secretId, opener, {
+      label: carried,
+      seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)),
+    });
     const labelNow = async () => {
       const row = world.service.account.rows.get(secretId);
       const jwe = lastOf(row?.versions)?.label ?? "";
-      return openLabel(requireKeys(laptop), laptop.userId, { secretId, version: row?.versions.length ?? 0, rev: revOf(jwe) }, jwe);
+      return openLabel(
+        requireKeys(laptop),
+        laptop.userId,
+        { secretId, version: row?.versions.length ?? 0, rev: revOf(jwe) },
+        jwe,
+      );
     };
     await update(laptop, secretId, { baseVersion: 1, title: "Renamed" }, {});
     expect(await labelNow()).toMatchObject({ ...carried, former_sha256: null });
@@ -268,14 +356,22 @@ describe("what a label carries over", () => {
     expect(await labelNow()).toMatchObject({ ...carried, former_sha256: committed });
     expect((await list(laptop))[0]?.label).toMatchObject({ rehearsedAt: earlier });
     const both = { rehearsed: [{ opener_id: opener.openerId, at }, ...carried.rehearsed] };
-    await rewriteRow(world, laptop, secretId, opener, { label: both, seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)) });
+    await rewriteRow(world, laptop, secretId, opener, {
+      label: both,
+      seal: (ticket) => sealTo([opener.recipient], documentBytes(ticket)),
+    });
     expect((await list(laptop))[0]?.label).toMatchObject({ rehearsedAt: at }); // the newest
     const protection = { kind: "picture", shown: shown("forest"), name: "The forest" } as const;
     await update(laptop, secretId, { baseVersion: 2, content: text("three"), protection }, {});
     const { openers, ...beside } = await labelNow();
     expect([openers.length, beside.rehearsed]).toEqual([2, both.rehearsed]); // the market's picture still opens it
     const forest = openers.filter((id) => id !== opener.openerId);
-    await update(laptop, secretId, { baseVersion: 3, content: text("four"), protection: { kind: "openers", openers: forest } }, {});
+    await update(
+      laptop,
+      secretId,
+      { baseVersion: 3, content: text("four"), protection: { kind: "openers", openers: forest } },
+      {},
+    );
     expect(await labelNow()).toMatchObject({ openers: forest, rehearsed: [], kits: carried.kits, source: digest });
   });
 });
@@ -284,10 +380,17 @@ describe("history", () => {
   it("lists the versions, the newest first, without an opener", async () => {
     const { world, laptop, secretId } = await twoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
-    expect(await history(await world.open("tablet"), secretId, {})).toMatchObject([{ version: 2, current: true }, { version: 1, current: false }]);
+    expect(await history(await world.open("tablet"), secretId, {})).toMatchObject([
+      { version: 2, current: true },
+      { version: 1, current: false },
+    ]);
     await expect(history(laptop, "../x", {})).rejects.toEqual(code("not_found"));
-    expect(await history(laptop, secretId, {})).toMatchObject([{ version: 2, current: true, dropped: false }, { version: 1, current: false, dropped: false }]);
-    world.service.answer = (call, answer) => (call.endsWith("/versions") ? { ...(answer as object), versions: [] } : answer);
+    expect(await history(laptop, secretId, {})).toMatchObject([
+      { version: 2, current: true, dropped: false },
+      { version: 1, current: false, dropped: false },
+    ]);
+    world.service.answer = (call, answer) =>
+      call.endsWith("/versions") ? { ...(answer as object), versions: [] } : answer;
     await expect(history(laptop, secretId, {})).rejects.toEqual(code("list_mismatch"));
     await expect(history(await world.open("tablet"), secretId, {})).rejects.toEqual(code("list_mismatch"));
   });
@@ -296,23 +399,52 @@ describe("history", () => {
     const { world, laptop, secretId } = await twoDevices();
     await update(laptop, secretId, { baseVersion: 1, title: "Second", content: text("two") }, {});
     const phone = await world.open("tablet");
-    expect(await recover(phone, secretId, market, { version: 1 })).toMatchObject({ version: 1, current: false, title: "First", author: "verified" });
+    expect(await recover(phone, secretId, market, { version: 1 })).toMatchObject({
+      version: 1,
+      current: false,
+      title: "First",
+      author: "verified",
+    });
     await expect(recover(phone, secretId, market, { version: 3 })).rejects.toEqual(code("not_found"));
   });
 
   it("makes an older content a new version; names stay", async () => {
     const { laptop, secretId } = await twoDevices();
-    await update(laptop, secretId, { baseVersion: 1, title: "Second", content: { ...text("two"), name: "two.txt" } }, {});
+    await update(
+      laptop,
+      secretId,
+      { baseVersion: 1, title: "Second", content: { ...text("two"), name: "two.txt" } },
+      {},
+    );
     expect(await restoreVersion(laptop, secretId, 1, market, {})).toEqual({ version: 3 });
-    expect(await recover(laptop, secretId, market, {})).toMatchObject({ version: 3, title: "Second", name: "secret.txt", author: "verified" });
+    expect(await recover(laptop, secretId, market, {})).toMatchObject({
+      version: 3,
+      title: "Second",
+      name: "secret.txt",
+      author: "verified",
+    });
     expect(await read(laptop, secretId)).toBe("one");
     expect(await restoreVersion(laptop, secretId, 3, market, {})).toEqual({ version: 3 });
     await expect(restoreVersion(laptop, secretId, 1, shown("forest"), {})).rejects.toEqual(code("not_this_picture"));
   });
 
-  it.each<[string, string, (former: { ticket: string; content: string }, newest: { ticket: string; content: string }) => void]>([
-    ["the newest ticket", "list_mismatch", (former, newest) => { former.ticket = newest.ticket; }],
-    ["the newest content", "decryption_failed", (former, newest) => { former.content = newest.content; }],
+  it.each<
+    [string, string, (former: { ticket: string; content: string }, newest: { ticket: string; content: string }) => void]
+  >([
+    [
+      "the newest ticket",
+      "list_mismatch",
+      (former, newest) => {
+        former.ticket = newest.ticket;
+      },
+    ],
+    [
+      "the newest content",
+      "decryption_failed",
+      (former, newest) => {
+        former.content = newest.content;
+      },
+    ],
   ])("refuses %s in place of an older one", async (_what, expected, tamper) => {
     const { world, laptop, secretId } = await twoDevices();
     await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
@@ -334,7 +466,11 @@ describe("history", () => {
     const { world, laptop, secretId } = await twoDevices();
     const { opener } = await recogniseImage(laptop, market, null, {});
     await rewriteRow(world, laptop, secretId, opener, {
-      seal: (ticket) => sealTo([opener.recipient], documentBytes({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) })),
+      seal: (ticket) =>
+        sealTo(
+          [opener.recipient],
+          documentBytes({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) }),
+        ),
     });
     await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
     expect((await recover(laptop, secretId, market, { version: 1 })).author).toBe("not_verified");
@@ -354,8 +490,15 @@ describe("removing former versions", () => {
   it("is one signed keyring change; what is left opens as before, and the next version follows", async () => {
     const { world, laptop, phone, secretId } = await threeVersions();
     await removeVersions(laptop, secretId, [1], {});
-    expect(lastOf(world.service.bodies)).toMatchObject({ purge_versions: [{ secret_db_id: secretId, versions: [1] }], sig: expect.any(String) as string });
-    expect((await history(phone, secretId, {})).map(({ version, dropped }) => [version, dropped])).toEqual([[3, false], [2, false], [1, true]]);
+    expect(lastOf(world.service.bodies)).toMatchObject({
+      purge_versions: [{ secret_db_id: secretId, versions: [1] }],
+      sig: expect.any(String) as string,
+    });
+    expect((await history(phone, secretId, {})).map(({ version, dropped }) => [version, dropped])).toEqual([
+      [3, false],
+      [2, false],
+      [1, true],
+    ]);
     await expect(recover(phone, secretId, market, { version: 1 })).rejects.toEqual(code("content_gone"));
     expect(await read(phone, secretId, 2)).toBe("two");
     expect(await update(phone, secretId, { baseVersion: 3, content: text("four") }, {})).toEqual({ version: 4 });
@@ -375,7 +518,8 @@ describe("removing former versions", () => {
 
   it("never takes the present version, one that never was, or a locked device", async () => {
     const { world, laptop, secretId } = await threeVersions();
-    for (const versions of [[3], [1, 9], [0], [1.5]]) await expect(removeVersions(laptop, secretId, versions, {})).rejects.toEqual(code("not_found"));
+    for (const versions of [[3], [1, 9], [0], [1.5]])
+      await expect(removeVersions(laptop, secretId, versions, {})).rejects.toEqual(code("not_found"));
     await expect(removeVersions(laptop, "../x", [1], {})).rejects.toEqual(code("not_found"));
     await expect(removeVersions(await world.open("tablet"), secretId, [1], {})).rejects.toEqual(code("vault_locked"));
   });
@@ -409,7 +553,8 @@ describe("emptying the trash", () => {
     await list(phone);
     await trash(laptop, secretId);
     await purge(laptop, [secretId], {});
-    world.service.answer = (call, answer) => (call === "GET /secrets/store" ? { ...(answer as object), purged: undefined } : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /secrets/store" ? { ...(answer as object), purged: undefined } : answer;
     expect(await titles(phone)).toEqual(["Stays"]);
   });
 
@@ -418,7 +563,9 @@ describe("emptying the trash", () => {
     const { secretId: second } = await protect(laptop, textSecret("Second"), {});
     await trash(laptop, secretId);
     await expect(purge(laptop, [secretId, second], {})).rejects.toEqual(code("not_in_trash"));
-    await expect(purge(laptop, [secretId, "019a9e2c-7c1e-7abc-8def-0123456789ff"], {})).rejects.toEqual(code("not_found"));
+    await expect(purge(laptop, [secretId, "019a9e2c-7c1e-7abc-8def-0123456789ff"], {})).rejects.toEqual(
+      code("not_found"),
+    );
     await expect(purge(await world.open("tablet"), [secretId], {})).rejects.toEqual(code("vault_locked"));
     await purge(laptop, [], {});
     expect(await list(laptop)).toHaveLength(2);
@@ -458,7 +605,8 @@ describe("the list that the vault holds", () => {
     world.service.calls.length = 0;
     await update(laptop, secretId, { baseVersion: 1, title: "A" }, {});
     await list(laptop);
-    expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2); // five rows would be two pages each time
+    // five rows would be two pages each time
+    expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2);
     world.service.calls.length = 0;
     expect(await titles(phone)).toEqual(["A", "B", "C", "D", "E"]);
     expect(world.service.calls.filter((call) => call === "GET /secrets/store")).toHaveLength(2);
@@ -472,10 +620,14 @@ describe("the list that the vault holds", () => {
       if (call !== "GET /secrets/store" || page.purged === undefined) return answer;
       return { ...page, secrets: [] };
     };
-    await protect(await world.open("tablet").then(async (tablet) => {
-      (await unlock(tablet, market, {})).opener.forget();
-      return tablet;
-    }), textSecret("Third"), {});
+    await protect(
+      await world.open("tablet").then(async (tablet) => {
+        (await unlock(tablet, market, {})).opener.forget();
+        return tablet;
+      }),
+      textSecret("Third"),
+      {},
+    );
     expect(await titles(laptop)).toEqual(["First", "Second", "Third"]);
   });
 
@@ -485,7 +637,11 @@ describe("the list that the vault holds", () => {
     const decrypt = jest.spyOn(crypto.subtle, "decrypt");
     const batches: [(string | undefined)[], number, number][] = [];
     const [rows, again] = await Promise.all([
-      list(laptop, { onRows: (some, { opened, total }) => { batches.push([some.map((row) => row.label?.title), opened, total]); } }),
+      list(laptop, {
+        onRows: (some, { opened, total }) => {
+          batches.push([some.map((row) => row.label?.title), opened, total]);
+        },
+      }),
       list(laptop),
     ]);
     expect(batches).toEqual([[["C", "B", "First"], 3, 3]]);

@@ -17,21 +17,30 @@ export interface NewVersion {
   readonly version: number;
 }
 
-/** What an edit was based on. Without a `rev` only another version is a conflict; a changed title or tags are not, and are kept. */
+/**
+ * What an edit was based on. Without a `rev` only another version is a conflict; a changed title or
+ * tags are not, and are kept.
+ */
 interface Base {
   readonly version: number;
   readonly rev: number | undefined;
 }
 
 /**
- * Title and tags alone: a new label of the same version (`rev` grows), no opener. With content: a new version with a
- * content identity of its own, sealed to the openers that the label names and that still stand in the book, or to those
- * of `protection`; no opener is shown for that either. Its label commits to every version before it.
+ * Title and tags alone: a new label of the same version (`rev` grows), no opener. With content: a
+ * new version with a content identity of its own, sealed to the openers that the label names and
+ * that still stand in the book, or to those of `protection`; no opener is shown for that either.
+ * Its label commits to every version before it.
  *
- * @throws PortalError `version_conflict` when another device saved first, `too_many_versions`, `validation_error`, `not_found`,
- *   `vault_locked`, `opener_needed`, and those of publishing.
+ * @throws PortalError `version_conflict` when another device saved first, `too_many_versions`,
+ *   `validation_error`, `not_found`, `vault_locked`, `opener_needed`, and those of publishing.
  */
-export async function update(vault: VaultContext, secretId: string, change: SecretChange, options: ActOptions = {}): Promise<NewVersion> {
+export async function update(
+  vault: VaultContext,
+  secretId: string,
+  change: SecretChange,
+  options: ActOptions = {},
+): Promise<NewVersion> {
   checkChange(change);
   const base: Base = { version: change.baseVersion, rev: change.baseRev };
   const { content } = change;
@@ -48,7 +57,13 @@ async function refuseEarly(vault: VaultContext, secretId: string, base: Base, si
 
 type Naming = Pick<SecretChange, "title" | "tags">;
 
-function relabel(vault: VaultContext, secretId: string, base: Base, { title, tags }: Naming, options: ActOptions): Promise<NewVersion> {
+function relabel(
+  vault: VaultContext,
+  secretId: string,
+  base: Base,
+  { title, tags }: Naming,
+  options: ActOptions,
+): Promise<NewVersion> {
   const edit: LabelEdit = (before, row) => {
     refuseConflict(row, base);
     return { ...before, title: title ?? before.title, tags: tags === undefined ? before.tags : [...tags] };
@@ -59,8 +74,16 @@ function relabel(vault: VaultContext, secretId: string, base: Base, { title, tag
 /** The label that takes the place of `before`; made anew at each try. */
 export type LabelEdit = (before: Label, row: AccountRow) => Label;
 
-/** Publishes a new label of the version that stands: `rev` grows. Nothing is sent when the edit changes nothing. */
-export function changeLabel(vault: VaultContext, secretId: string, edit: LabelEdit, options: ActOptions): Promise<NewVersion> {
+/**
+ * Publishes a new label of the version that stands: `rev` grows. Nothing is sent when the edit
+ * changes nothing.
+ */
+export function changeLabel(
+  vault: VaultContext,
+  secretId: string,
+  edit: LabelEdit,
+  options: ActOptions,
+): Promise<NewVersion> {
   const sent = new Set<string>();
   const prepare = async (account: AccountView | null): Promise<Attempt<NewVersion> | { done: NewVersion }> => {
     const { opened, row } = requireRow(account, secretId);
@@ -73,10 +96,20 @@ export function changeLabel(vault: VaultContext, secretId: string, edit: LabelEd
     const root = rootRow(place, sealed);
     sent.add(root.labelHex);
     const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), {});
-    const send = (): Promise<unknown> => vault.service.store({ secret_db_id: secretId, base_version: row.version, label: sealed, keyring: change.keyring });
+    const send = (): Promise<unknown> =>
+      vault.service.store({
+        secret_db_id: secretId,
+        base_version: row.version,
+        label: sealed,
+        keyring: change.keyring,
+      });
     return { change, send, result };
   };
-  return publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options);
+  return publishUntilItFits(
+    vault,
+    { prepare, published: (account) => publishedVersion(account, secretId, sent) },
+    options,
+  );
 }
 
 /** Naming, content and openers of a version that is made now. */
@@ -88,7 +121,14 @@ interface VersionRequest extends Naming {
 }
 
 /** Publishes content that is sealed already as the version after `base`. */
-export async function publishVersion(vault: VaultContext, secretId: string, base: Base, request: VersionRequest, ready: ReadyContent, options: ActOptions = {}): Promise<NewVersion> {
+export async function publishVersion(
+  vault: VaultContext,
+  secretId: string,
+  base: Base,
+  request: VersionRequest,
+  ready: ReadyContent,
+  options: ActOptions = {},
+): Promise<NewVersion> {
   const sent = new Set<string>();
   const createdAt = timestamp(vault.now());
   const choice = request.protection === undefined ? null : openerChoice(vault, request.protection, options);
@@ -108,18 +148,30 @@ export async function publishVersion(vault: VaultContext, secretId: string, base
     };
     const carried = {
       former_sha256: await formerAfter(vault, row, before, options.signal),
-      rehearsed: before.rehearsed.filter((one) => chosen.openers.some(({ id }) => id === one.opener_id)), // it holds for the opener it was made with
+      // it holds for the opener it was made with
+      rehearsed: before.rehearsed.filter((one) => chosen.openers.some(({ id }) => id === one.opener_id)),
       kits: before.kits,
       source: request.source ?? before.source,
     };
     const { label, ticket, root } = await sealRow(vault, opened.keys, place, described, ready, chosen.openers, carried);
     sent.add(root.labelHex);
-    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), { enrolled: chosen.enrolled });
+    const change = await nextChange(vault, requireAccount(account), opened, withRow(account, root), {
+      enrolled: chosen.enrolled,
+    });
     const sealed = { secret_db_id: secretId, base_version: row.version, label, ticket, keyring: change.keyring };
     return { change, send: () => ready.publish(sealed), result: { version: place.version } };
   };
   try {
-    return await sayVersion(vault, secretId, base, publishUntilItFits(vault, { prepare, published: (account) => publishedVersion(account, secretId, sent) }, options));
+    return await sayVersion(
+      vault,
+      secretId,
+      base,
+      publishUntilItFits(
+        vault,
+        { prepare, published: (account) => publishedVersion(account, secretId, sent) },
+        options,
+      ),
+    );
   } finally {
     choice?.forget();
   }
@@ -130,7 +182,8 @@ async function sayVersion<T>(vault: VaultContext, secretId: string, base: Base, 
   try {
     return await publishing;
   } catch (error) {
-    if (isPortalError(error, "version_conflict") && error.details["version"] === undefined) await refuseEarly(vault, secretId, base);
+    if (isPortalError(error, "version_conflict") && error.details["version"] === undefined)
+      await refuseEarly(vault, secretId, base);
     throw error;
   }
 }
@@ -141,7 +194,10 @@ function refuseConflict(row: AccountRow, base: Base): void {
   throw new PortalError("version_conflict", { details: { version: row.version } });
 }
 
-/** The openers of the label that still stand in the book. @throws PortalError `opener_needed` when none does, `show_opener_first`. */
+/**
+ * The openers of the label that still stand in the book. @throws PortalError `opener_needed` when
+ * none does, `show_opener_first`.
+ */
 async function standing(vault: VaultContext, opened: OpenedKeyring, ids: readonly string[]): Promise<ChosenOpeners> {
   await requireCheckedOpeners(vault, opened);
   const openers = opened.book.openers.filter((opener) => ids.includes(opener.id));
@@ -149,7 +205,10 @@ async function standing(vault: VaultContext, opened: OpenedKeyring, ids: readonl
   return { openers, enrolled: null, first: null };
 }
 
-/** The version that we published, found by the digest of its label: the answer was lost, and nobody saved since. */
+/**
+ * The version that we published, found by the digest of its label: the answer was lost, and nobody
+ * saved since.
+ */
 function publishedVersion(account: AccountView, secretId: string, sent: ReadonlySet<string>): NewVersion | null {
   const row = account.rows.get(secretId);
   return row !== undefined && sent.has(row.labelHex) ? { version: row.version } : null;

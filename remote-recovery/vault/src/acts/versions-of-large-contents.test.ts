@@ -13,7 +13,12 @@ import { history, removeVersions } from "./versions.ts";
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = shown("market");
-const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });
+const text = (content: string): NonNullable<SecretChange["content"]> => ({
+  contentKind: "text",
+  name: "secret.txt",
+  mime: "text/plain",
+  content: new Blob([content]),
+});
 const { file } = randomFile(3 * fakePartBytes);
 
 /** A secret of two versions, and a tab that uploads. */
@@ -23,7 +28,13 @@ async function twoVersions() {
   const { secretId } = await protect(laptop, textSecret("First", market, "one"), {});
   await update(laptop, secretId, { baseVersion: 1, content: text("two") }, {});
   const tab = await uploadingTab(world, laptop);
-  const order: UploadOrder = { act: "update", secretId, change: { baseVersion: 2, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } }, size: file.size, handle: null };
+  const order: UploadOrder = {
+    act: "update",
+    secretId,
+    change: { baseVersion: 2, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } },
+    size: file.size,
+    handle: null,
+  };
   return { world, laptop, secretId, tab, order };
 }
 
@@ -47,7 +58,12 @@ describe("a large content as a new version", () => {
     await finishUpload(laptop, tab, uploadId, null, {});
     await update(laptop, secretId, { baseVersion: 3, content: text("four") }, {});
     expect((await history(laptop, secretId, {})).map(({ version }) => version)).toEqual([4, 3, 2, 1]);
-    expect(await recoverAny(laptop, secretId, market, { version: 3 })).toMatchObject({ version: 3, current: false, content: null, author: "verified" });
+    expect(await recoverAny(laptop, secretId, market, { version: 3 })).toMatchObject({
+      version: 3,
+      current: false,
+      content: null,
+      author: "verified",
+    });
     const versions = world.service.account.rows.get(secretId)?.versions ?? [];
     Object.assign(versions[0] ?? {}, { ticket: versions[2]?.ticket });
     await expect(recoverAny(laptop, secretId, market, { version: 3 })).rejects.toEqual(code("list_mismatch"));

@@ -16,38 +16,60 @@ import { publishVersion, type NewVersion } from "./update.ts";
 import type { Shown } from "../shown-image.ts";
 
 /**
- * All versions that there ever were, newest first; of a dropped one only its line is left. On an unlocked device they are those
- * that the label commits to; dates, sizes and what was dropped are the service's word. A locked one has its word alone.
+ * All versions that there ever were, newest first; of a dropped one only its line is left. On an
+ * unlocked device they are those that the label commits to; dates, sizes and what was dropped are
+ * the service's word. A locked one has its word alone.
  *
- * @throws PortalError `not_found`, `list_mismatch` when they are not those of the label, or the newest not that of the list.
+ * @throws PortalError `not_found`, `list_mismatch` when they are not those of the label, or the
+ *   newest not that of the list.
  */
-export async function history(vault: VaultContext, secretId: string, options: ActOptions = {}): Promise<SecretVersion[]> {
+export async function history(
+  vault: VaultContext,
+  secretId: string,
+  options: ActOptions = {},
+): Promise<SecretVersion[]> {
   requireId(secretId);
   const lines = await withSecondReading(() => readLines(vault, secretId, options.signal));
-  return lines.map(({ version, size, created_at: createdAt, dropped }, index) => ({ version, createdAt, sealedSize: size, current: index === 0, dropped }));
+  return lines.map(({ version, size, created_at: createdAt, dropped }, index) => ({
+    version,
+    createdAt,
+    sealedSize: size,
+    current: index === 0,
+    dropped,
+  }));
 }
 
 async function readLines(vault: VaultContext, secretId: string, signal?: AbortSignal): Promise<readonly VersionLine[]> {
   const locked = vault.keys === null;
   const account = locked ? null : await readAccount(vault, signal);
-  const lines = (await vault.service.versions(secretId, signal)).toSorted((left, right) => right.version - left.version);
+  const lines = (await vault.service.versions(secretId, signal)).toSorted(
+    (left, right) => right.version - left.version,
+  );
   const [newest] = lines;
-  if (newest === undefined || lines.some(({ version }, index) => version !== lines.length - index)) throw new PortalError("list_mismatch");
+  if (newest === undefined || lines.some(({ version }, index) => version !== lines.length - index))
+    throw new PortalError("list_mismatch");
   if (locked) return lines;
   const { opened, row } = requireRow(account, secretId);
   const label = await labelOf(vault.userId, opened.keys, row);
-  if (newest.version !== row.version || newest.ticket_sha256 !== label.ticket_sha256) throw new PortalError("list_mismatch");
+  if (newest.version !== row.version || newest.ticket_sha256 !== label.ticket_sha256)
+    throw new PortalError("list_mismatch");
   checkedFormer(row, label, lines);
   return lines;
 }
 
 /**
- * The content of an older version as a new one, with title, tags and openers of today. What this account did not sign is
- * not signed now: it stays what it is, an old version of an unknown author.
+ * The content of an older version as a new one, with title, tags and openers of today. What this
+ * account did not sign is not signed now: it stays what it is, an old version of an unknown author.
  *
  * @throws PortalError those of {@link recover} and of a new version.
  */
-export async function restoreVersion(vault: VaultContext, secretId: string, version: number, shown: Shown, options: ActOptions = {}): Promise<NewVersion> {
+export async function restoreVersion(
+  vault: VaultContext,
+  secretId: string,
+  version: number,
+  shown: Shown,
+  options: ActOptions = {},
+): Promise<NewVersion> {
   const former = await recover(vault, secretId, shown, { ...options, version });
   try {
     if (former.current) return { version };
@@ -55,19 +77,33 @@ export async function restoreVersion(vault: VaultContext, secretId: string, vers
     const { row } = requireRow(await readAccount(vault, options.signal), secretId);
     const { contentKind, name, mime, content } = former;
     const ready = await sealInCall(vault, { contentKind, name, mime, content: new Blob([content]) }, options);
-    return await publishVersion(vault, secretId, { version: row.version, rev: undefined }, { content: { contentKind, name, mime } }, ready, options);
+    return await publishVersion(
+      vault,
+      secretId,
+      { version: row.version, rev: undefined },
+      { content: { contentKind, name, mime } },
+      ready,
+      options,
+    );
   } finally {
     wipe(former.content);
   }
 }
 
 /**
- * Removes content and ticket of former versions for good, by one signed keyring change. Their lines stay, so the label does
- * too; shares of them end. What was dropped before, here or by the service, counts as removed.
+ * Removes content and ticket of former versions for good, by one signed keyring change. Their lines
+ * stay, so the label does too; shares of them end. What was dropped before, here or by the service,
+ * counts as removed.
  *
- * @throws PortalError `not_found` for a version that is not a former one, `vault_locked`, `list_mismatch`, and those of publishing.
+ * @throws PortalError `not_found` for a version that is not a former one, `vault_locked`,
+ *   `list_mismatch`, and those of publishing.
  */
-export async function removeVersions(vault: VaultContext, secretId: string, versions: readonly number[], options: ActOptions = {}): Promise<void> {
+export async function removeVersions(
+  vault: VaultContext,
+  secretId: string,
+  versions: readonly number[],
+  options: ActOptions = {},
+): Promise<void> {
   requireId(secretId);
   const wanted = new Set(versions);
   if (wanted.size === 0) return;
@@ -82,8 +118,15 @@ export async function removeVersions(vault: VaultContext, secretId: string, vers
     const kept = going.filter(({ dropped }) => !dropped).map(({ version }) => version);
     if (kept.length === 0) return { done: "gone" };
     const purgeVersions = [{ secret_db_id: secretId, versions: kept }];
-    const shares = withEnded(opened.shares, vault.now(), (entry) => entry.secret_id === secretId && wanted.has(entry.version));
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { ...(shares === null ? {} : { documents: { shares } }), purgeVersions });
+    const shares = withEnded(
+      opened.shares,
+      vault.now(),
+      (entry) => entry.secret_id === secretId && wanted.has(entry.version),
+    );
+    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
+      ...(shares === null ? {} : { documents: { shares } }),
+      purgeVersions,
+    });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result: "gone" };
   };
   await publishUntilItFits(vault, { prepare, published: () => null }, options);

@@ -13,7 +13,8 @@ import { fileSecret, protectOrder, randomFile, uploadingTab } from "../testing/u
 import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map((row) => row.label?.title).sort();
+const titles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+  (await list(vault)).map((row) => row.label?.title).sort();
 const waits = async (vault: VaultContext): Promise<boolean> => (await pendingAccount(vault.device)) !== null;
 
 describe("a service that wants the only slot of a new account to go", () => {
@@ -25,7 +26,9 @@ describe("a service that wants the only slot of a new account to go", () => {
       if (call === "POST /secrets/store") world.service.account = structuredClone(before);
       return answer;
     };
-    await expect(protect(laptop, textSecret("First", shown("market")), {})).rejects.toMatchObject({ code: "publication_not_seen" });
+    await expect(protect(laptop, textSecret("First", shown("market")), {})).rejects.toMatchObject({
+      code: "publication_not_seen",
+    });
     expect(await waits(laptop)).toBe(true);
     world.service.answer = (_call, answer) => answer;
     const again = await world.open();
@@ -40,7 +43,8 @@ describe("a service that wants the only slot of a new account to go", () => {
       return answer;
     };
     world.service.before = (call) => {
-      if (call === "GET /user/keyring" && world.service.account.keyring !== null) throw new PortalError("service_unavailable");
+      if (call === "GET /user/keyring" && world.service.account.keyring !== null)
+        throw new PortalError("service_unavailable");
     };
     await expect(protect(await world.open(), textSecret("First", shown("market")), {})).rejects.toThrow();
     world.service.before = () => undefined;
@@ -59,7 +63,8 @@ describe("a service that wants the only slot of a new account to go", () => {
   it.each(["slots", "image records"])("withholds the %s that belong to it", async (what) => {
     const world = createWorld();
     world.service.answer = (call, answer) => {
-      if (what === "slots" && call === "GET /user/keyring" && answer !== null) return Object.assign({}, answer, { slots: [] });
+      if (what === "slots" && call === "GET /user/keyring" && answer !== null)
+        return Object.assign({}, answer, { slots: [] });
       return what !== "slots" && call === "GET /user/image-records" ? { image_records: [] } : answer;
     };
     const laptop = await world.open();
@@ -75,12 +80,18 @@ describe("a first upload whose account is not there yet", () => {
   const { file } = randomFile(2 * fakePartBytes + 7);
   const film = (passphrase: string | null = null) => fileSecret("Film", file, shown("market", passphrase));
 
-  async function sealed(world: World, passphrase: string | null = null): Promise<{ laptop: VaultContext; finish: (picture?: boolean) => Promise<unknown> }> {
+  async function sealed(
+    world: World,
+    passphrase: string | null = null,
+  ): Promise<{ laptop: VaultContext; finish: (picture?: boolean) => Promise<unknown> }> {
     const laptop = await world.open();
     const tab = await uploadingTab(world, laptop);
     const uploadId = await beginUpload(laptop, tab, protectOrder(film(passphrase)), {});
     await tab.send(uploadId, file);
-    return { laptop, finish: (picture = true) => finishUpload(laptop, tab, uploadId, picture ? film(passphrase).protection : null, {}) };
+    return {
+      laptop,
+      finish: (picture = true) => finishUpload(laptop, tab, uploadId, picture ? film(passphrase).protection : null, {}),
+    };
   }
 
   it("asks for its picture anew when another device was first, and is published with it", async () => {
@@ -107,11 +118,15 @@ describe("a first upload whose account is not there yet", () => {
     ["right", "rihgt", "not_this_picture_or_passphrase"],
     ["right", null, "not_this_picture_or_passphrase"],
     [null, "typed in vain", "picture_has_no_passphrase"],
-  ])("is not left behind by another account with its picture and another passphrase (%j, then %j)", async (first, then, code) => {
-    const world = createWorld();
-    const { laptop, finish } = await sealed(world, first);
-    for (const vault of [laptop, await world.open()]) await expect(protect(vault, textSecret("Small", shown("market", then)), {})).rejects.toMatchObject({ code });
-    await finish();
-    expect(await titles(laptop)).toEqual(["Film"]);
-  });
+  ])(
+    "is not left behind by another account with its picture and another passphrase (%j, then %j)",
+    async (first, then, code) => {
+      const world = createWorld();
+      const { laptop, finish } = await sealed(world, first);
+      for (const vault of [laptop, await world.open()])
+        await expect(protect(vault, textSecret("Small", shown("market", then)), {})).rejects.toMatchObject({ code });
+      await finish();
+      expect(await titles(laptop)).toEqual(["Film"]);
+    },
+  );
 });

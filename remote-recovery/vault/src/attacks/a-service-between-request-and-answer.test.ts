@@ -46,7 +46,16 @@ describe("a service that stands between a request and its answer", () => {
   it("puts a document of its own in the place of mine: nothing is sent", async () => {
     const own = await deriveTitlesKeys(AccountKey.make(1));
     const statement = await makeKeyStatement(own, userId);
-    const document = { v: 1, request_id: requestId, title: "The deed", note: "", asked_by: "José", statement, expires_at: "2026-11-28T10:00:00.000Z", max_size: 1_000_000 } as const;
+    const document = {
+      v: 1,
+      request_id: requestId,
+      title: "The deed",
+      note: "",
+      asked_by: "José",
+      statement,
+      expires_at: "2026-11-28T10:00:00.000Z",
+      max_size: 1_000_000,
+    } as const;
     storedRequest(world, requestId).document = await sealRequestDocument(newLinkKey(), document);
     await expect(provider.look()).rejects.toMatchObject(failed);
     await expect(provider.answer(aText("the words"))).rejects.toMatchObject(failed);
@@ -76,9 +85,19 @@ describe("a service that stands between a request and its answer", () => {
   it("makes a document that somebody with another link sealed to their own keys: nothing is sent", async () => {
     const foreign = await makeKeyStatement(await deriveTitlesKeys(AccountKey.make(1)), userId);
     const mine = await makeKeyStatement(requireKeys(laptop), userId);
-    // Whoever has the link could write a document; one whose statement was put together from two does not pass for anybody's.
+    // Whoever has the link could write a document; one whose statement was put together from two
+    // does not pass for anybody's.
     const statement = { ...mine, recipient: foreign.recipient };
-    storedRequest(world, requestId).document = await sealRequestDocument(provider.linkKey, { v: 1, request_id: requestId, title: "", note: "", asked_by: "José", statement, expires_at: "2026-11-28T10:00:00.000Z", max_size: 1_000_000 });
+    storedRequest(world, requestId).document = await sealRequestDocument(provider.linkKey, {
+      v: 1,
+      request_id: requestId,
+      title: "",
+      note: "",
+      asked_by: "José",
+      statement,
+      expires_at: "2026-11-28T10:00:00.000Z",
+      max_size: 1_000_000,
+    });
     await expect(provider.look()).rejects.toMatchObject(failed);
   });
 
@@ -99,7 +118,10 @@ describe("a service that stands between a request and its answer", () => {
       created_at: "2026-11-22T10:00:00.000Z",
     };
     const sealed = await sealProvided(newLinkKey(), recipient, ticket);
-    Object.assign(storedRequest(world, requestId), { state: "provided", provided: { ticket: toB64u(sealed), content: content.sealed, at: "2026-11-22T10:00:00.000Z", call: "" } });
+    Object.assign(storedRequest(world, requestId), {
+      state: "provided",
+      provided: { ticket: toB64u(sealed), content: content.sealed, at: "2026-11-22T10:00:00.000Z", call: "" },
+    });
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject(failed);
     expect(await noted()).toBeNull();
   });
@@ -124,7 +146,9 @@ describe("a service that stands between a request and its answer", () => {
     const phone = await world.open("phone");
     await expect(openAnswer(phone, requestId, shown("market"))).rejects.toMatchObject(failed); // the document travels
     storedRequest(world, requestId).provided = first;
-    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe("the first");
+    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe(
+      "the first",
+    );
   });
 
   it("replaces it on one of two devices that open it at the same time: one answer alone is shown", async () => {
@@ -139,7 +163,10 @@ describe("a service that stands between a request and its answer", () => {
       if (call !== "POST /requests/collect") return answer;
       return { ...(answer as object), ticket: (asking++ === 0 ? first : second)?.ticket };
     };
-    const ends = await Promise.allSettled([openAnswer(laptop, requestId, null), openAnswer(phone, requestId, shown("market"))]);
+    const ends = await Promise.allSettled([
+      openAnswer(laptop, requestId, null),
+      openAnswer(phone, requestId, shown("market")),
+    ]);
     const codes = ends.map((end) => (end.status === "fulfilled" ? "opened" : (end.reason as { code: string }).code));
     expect(asking).toBe(2);
     expect(codes).toContain("decryption_failed");
@@ -154,7 +181,13 @@ describe("a service that stands between a request and its answer", () => {
     const flipped = content.slice();
     flipped[content.length - 1] = (flipped[content.length - 1] ?? 0) ^ 1;
     const other = await sealContent("text", new TextEncoder().encode("the words"));
-    for (const bytes of [content.slice(0, -1), content.slice(0, 300), flipped, other.sealed, new Uint8Array([...content, 0])]) {
+    for (const bytes of [
+      content.slice(0, -1),
+      content.slice(0, 300),
+      flipped,
+      other.sealed,
+      new Uint8Array([...content, 0]),
+    ]) {
       provided.content = bytes;
       await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject(failed);
     }
@@ -169,10 +202,22 @@ describe("a service that stands between a request and its answer", () => {
     const { bytes } = await laptop.service.content.range(sealed, 0, contentHeadBytes);
     const save = async (): Promise<Uint8Array> => {
       const written: Uint8Array[] = [];
-      const sink = { write: async (piece: Uint8Array) => void written.push(piece.slice()), commit: () => Promise.resolve(new Blob(written.map((piece) => new Uint8Array(piece)))), discard: () => Promise.resolve(void written.splice(0)) };
+      const sink = {
+        write: async (piece: Uint8Array) => void written.push(piece.slice()),
+        commit: () => Promise.resolve(new Blob(written.map((piece) => new Uint8Array(piece)))),
+        discard: () => Promise.resolve(void written.splice(0)),
+      };
       const content = { ...sealed, ...(await openContentHead(sealed.identity, bytes)) };
-      const parts = { calls: laptop.service.content, digest: createRunningDigest(), patience: { wait: () => Promise.reject(new Error("no call was to fail")) }, sink };
-      const saved = await saveContent(parts, content, { signal: new AbortController().signal, onProgress: () => undefined });
+      const parts = {
+        calls: laptop.service.content,
+        digest: createRunningDigest(),
+        patience: { wait: () => Promise.reject(new Error("no call was to fail")) },
+        sink,
+      };
+      const saved = await saveContent(parts, content, {
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+      });
       return new Uint8Array(await (saved ?? new Blob()).arrayBuffer());
     };
     expect(await save()).toEqual(plain);
@@ -185,11 +230,17 @@ describe("a service that stands between a request and its answer", () => {
   it("says a larger limit than mine: mine counts", async () => {
     const small = await asked(world, laptop, { maxSize: 1_000 });
     storedRequest(world, small.requestId).maxSize = 10_000_000;
-    await expect(small.provider.answer(aFile(new Blob([randomBytes(5_000)])))).rejects.toMatchObject({ code: "payload_too_large" });
+    await expect(small.provider.answer(aFile(new Blob([randomBytes(5_000)])))).rejects.toMatchObject({
+      code: "payload_too_large",
+    });
   });
 
   it("asks for parts that no memory holds", async () => {
-    jest.replaceProperty(jest.requireMock<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizes, "most", 1_000);
+    jest.replaceProperty(
+      jest.requireMock<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizes,
+      "most",
+      1_000,
+    );
     await expect(provider.answer(aText("the words"))).rejects.toMatchObject({ code: "bad_answer" });
     jest.restoreAllMocks();
   });
@@ -202,7 +253,8 @@ async function noted(id = requestId): Promise<string | null> {
 }
 
 describe("a service that lies about what was asked for", () => {
-  const doubts = async (): Promise<unknown> => (await listAsked(laptop, { ended: true })).map(({ state, doubt }) => [state, doubt]);
+  const doubts = async (): Promise<unknown> =>
+    (await listAsked(laptop, { ended: true })).map(({ state, doubt }) => [state, doubt]);
 
   it("hides a request", async () => {
     world.service.account.requests?.clear();
@@ -232,7 +284,12 @@ describe("a service that lies about what was asked for", () => {
   it("names one that nobody made: it ends there", async () => {
     const made = "AAAAAAAAAAAAAAAAAAAAAA";
     world.service.account.requests?.set(made, { ...storedRequest(world, requestId), answers: new Map() });
-    expect(await doubts()).toEqual(expect.arrayContaining([["awaiting", "unknown"], ["awaiting", null]]));
+    expect(await doubts()).toEqual(
+      expect.arrayContaining([
+        ["awaiting", "unknown"],
+        ["awaiting", null],
+      ]),
+    );
     await dropRequest(laptop, made);
     expect(storedRequest(world, made).state).toBe("revoked");
     expect(await doubts()).toEqual([["awaiting", null]]);
@@ -267,7 +324,10 @@ describe("a service that lies about what was asked for", () => {
 
   it("names one that this account never made", async () => {
     world.service.account.requests?.set("AAAAAAAAAAAAAAAAAAAAAA", { ...storedRequest(world, requestId) });
-    expect((await listAsked(laptop)).find(({ requestId: id }) => id === "AAAAAAAAAAAAAAAAAAAAAA")).toMatchObject({ title: "", doubt: "unknown" });
+    expect((await listAsked(laptop)).find(({ requestId: id }) => id === "AAAAAAAAAAAAAAAAAAAAAA")).toMatchObject({
+      title: "",
+      doubt: "unknown",
+    });
   });
 
   it("gives an older requests document: the state says which one it has to be", async () => {

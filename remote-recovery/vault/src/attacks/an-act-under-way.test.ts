@@ -18,10 +18,17 @@ import { createWorld, shown, textSecret, type World } from "../testing/world.ts"
 const withTicket = z.object({ ticket: z.string() });
 
 /**
- * An own laptop after a reload. A script there signed two books with its titles keys: `forged` has a stranger's recipient in the
- * place of the person's, `clean` is as before. The stranger is `theirs`.
+ * An own laptop after a reload. A script there signed two books with its titles keys: `forged` has
+ * a stranger's recipient in the place of the person's, `clean` is as before. The stranger is
+ * `theirs`.
  */
-async function forgedBook(): Promise<{ world: World; secretId: string; forged: FakeAccount; clean: FakeAccount; opened: () => Promise<(string | null)[]> }> {
+async function forgedBook(): Promise<{
+  world: World;
+  secretId: string;
+  forged: FakeAccount;
+  clean: FakeAccount;
+  opened: () => Promise<(string | null)[]>;
+}> {
   const world = createWorld();
   const before = await world.open();
   const { secretId } = await protect(before, textSecret("First", shown("market")), {});
@@ -35,11 +42,14 @@ async function forgedBook(): Promise<{ world: World; secretId: string; forged: F
   const { slots: [slot] = [], imageRecords: [record] = [] } = world.service.account.keyring ?? {};
   const first = await readAccount(laptop);
   const book = first?.view.opened?.book;
-  if (slot === undefined || record === undefined || recipient === undefined || book === undefined) throw new TypeError("an unlocked account");
+  if (slot === undefined || record === undefined || recipient === undefined || book === undefined)
+    throw new TypeError("an unlocked account");
   const sign = async (next: typeof book): Promise<FakeAccount> => {
     const account = await readAccount(laptop);
     if (account?.view.opened == null) throw new TypeError("unlocked");
-    const { keyring } = await nextChange(laptop, account, account.view.opened, [...account.rows.values()], { enrolled: { book: next, slot, record } });
+    const { keyring } = await nextChange(laptop, account, account.view.opened, [...account.rows.values()], {
+      enrolled: { book: next, slot, record },
+    });
     await laptop.service.changeKeyring(keyring);
     return world.service.snapshot();
   };
@@ -63,7 +73,8 @@ describe("whoever has titles keys, and a service that times its answers", () => 
     world.service.before = (call) => {
       if (call === "GET /user/keyring" && ++readings === 2) world.service.account = clean;
     };
-    await protect(victim, textSecret("To whom?", shown("market")), {}).catch(() => undefined); // refused, or sealed to the person alone
+    // refused, or sealed to the person alone
+    await protect(victim, textSecret("To whom?", shown("market")), {}).catch(() => undefined);
     expect((await opened()).filter((title) => title !== null)).toEqual([]);
   });
 
@@ -78,7 +89,9 @@ describe("whoever has titles keys, and a service that times its answers", () => 
       world.service.account = forged;
     };
     const content = { contentKind: "text" as const, name: "a.txt", mime: "text/plain", content: new Blob(["new"]) };
-    await expect(update(victim, secretId, { baseVersion: 1, content }, {})).rejects.toMatchObject({ code: "openers_changed" });
+    await expect(update(victim, secretId, { baseVersion: 1, content }, {})).rejects.toMatchObject({
+      code: "openers_changed",
+    });
     expect((await opened()).filter((title) => title !== null)).toEqual([]);
   });
 
@@ -86,38 +99,43 @@ describe("whoever has titles keys, and a service that times its answers", () => 
     const { world, secretId } = await forgedBook();
     const victim = await world.open();
     const content = { contentKind: "text" as const, name: "a.txt", mime: "text/plain", content: new Blob(["new"]) };
-    await expect(update(victim, secretId, { baseVersion: 1, content }, {})).rejects.toMatchObject({ code: "show_opener_first" });
+    await expect(update(victim, secretId, { baseVersion: 1, content }, {})).rejects.toMatchObject({
+      code: "show_opener_first",
+    });
   });
 });
 
 describe("whoever makes two acts meet", () => {
-  it.each(["unlock", "recover"] as const)("does not have a slot sealed to nothing, by an %s while another picture is enrolled", async (act) => {
-    const world = createWorld();
-    const laptop = await world.open();
-    const { secretId } = await protect(laptop, textSecret("First", shown("market")), {});
-    const { enrol } = world.engine;
-    let met = false;
-    Object.assign(world.engine, {
-      enrol: async (...given: Parameters<typeof enrol>) => {
-        const result = await enrol(...given);
-        if (met) return result;
-        met = true;
-        let lied = false;
-        world.service.answer = (call, answer) => {
-          if (act === "unlock" || lied || call !== "GET /user/keyring") return answer;
-          lied = true;
-          return Object.assign({}, answer, { key_epoch: 2 });
-        };
-        if (act === "unlock") (await unlock(laptop, shown("market"))).opener.forget();
-        else await recover(laptop, secretId, shown("market"));
-        return result;
-      },
-    });
-    await protect(laptop, textSecret("Second", shown("forest")), {});
-    for (const picture of ["market", "forest"]) {
-      const phone = await world.open(`phone with ${picture}`);
-      (await unlock(phone, shown(picture))).opener.forget();
-      expect(phone.getState().status).toBe("unlocked");
-    }
-  });
+  it.each(["unlock", "recover"] as const)(
+    "does not have a slot sealed to nothing, by an %s while another picture is enrolled",
+    async (act) => {
+      const world = createWorld();
+      const laptop = await world.open();
+      const { secretId } = await protect(laptop, textSecret("First", shown("market")), {});
+      const { enrol } = world.engine;
+      let met = false;
+      Object.assign(world.engine, {
+        enrol: async (...given: Parameters<typeof enrol>) => {
+          const result = await enrol(...given);
+          if (met) return result;
+          met = true;
+          let lied = false;
+          world.service.answer = (call, answer) => {
+            if (act === "unlock" || lied || call !== "GET /user/keyring") return answer;
+            lied = true;
+            return Object.assign({}, answer, { key_epoch: 2 });
+          };
+          if (act === "unlock") (await unlock(laptop, shown("market"))).opener.forget();
+          else await recover(laptop, secretId, shown("market"));
+          return result;
+        },
+      });
+      await protect(laptop, textSecret("Second", shown("forest")), {});
+      for (const picture of ["market", "forest"]) {
+        const phone = await world.open(`phone with ${picture}`);
+        (await unlock(phone, shown(picture))).opener.forget();
+        expect(phone.getState().status).toBe("unlocked");
+      }
+    },
+  );
 });

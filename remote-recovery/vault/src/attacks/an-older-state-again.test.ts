@@ -126,11 +126,7 @@ describe("a second tab that knows less", () => {
     const { world, laptop, after } = await fourSecrets();
     const before = await laptop.device.read();
     const behind = await world.open();
-    await Promise.all([
-      behind.device.update(({ remembered }) => ({ remembered })),
-      list(laptop),
-      list(behind),
-    ]);
+    await Promise.all([behind.device.update(({ remembered }) => ({ remembered })), list(laptop), list(behind)]);
     const third = at(after, 2).keyring;
     const opened = (await readKeyring(laptop))?.opened;
     const last = lastOf(third?.states);
@@ -143,7 +139,8 @@ describe("a second tab that knows less", () => {
 describe("a service that answers a higher key epoch", () => {
   it("makes no device drop its keys: the next honest answer finds it unlocked", async () => {
     const { world, laptop } = await fourSecrets();
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
     expect((await readKeyring(laptop))?.opened).toBeNull();
     expect(laptop.getState()).toEqual({ status: "locked" });
     world.service.answer = (_call, answer) => answer;
@@ -153,10 +150,22 @@ describe("a service that answers a higher key epoch", () => {
 });
 
 describe("a service that gives a chain of states", () => {
-  /** A state that this device cannot open, as one of another generation would be; of it only digest and `previous` count. */
+  /**
+   * A state that this device cannot open, as one of another generation would be; of it only digest
+   * and `previous` count.
+   */
   const foreignState = async (previous: string): Promise<string> => {
     const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-    return new CompactEncrypt(utf8("of another generation")).setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-state", user_id: userId, key_epoch: 7, previous }).encrypt(key);
+    return new CompactEncrypt(utf8("of another generation"))
+      .setProtectedHeader({
+        alg: "dir",
+        enc: "A256GCM",
+        typ: "relicario-state",
+        user_id: userId,
+        key_epoch: 7,
+        previous,
+      })
+      .encrypt(key);
   };
 
   it.each([
@@ -189,7 +198,8 @@ describe("a service that gives a chain of states", () => {
     if (opened == null || last === undefined || stateRev === undefined) throw new TypeError("unlocked");
     const { previous, ...state } = await openState(opened.keys, userId, last.state_rev, last.state);
     const fork = await sealState(opened.keys, userId, state, previous);
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? Object.assign({}, answer, { state: fork }) : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /user/keyring" ? Object.assign({}, answer, { state: fork }) : answer;
     await expect(list(laptop)).rejects.toEqual(code("older_state"));
   });
 });
@@ -201,7 +211,11 @@ describe("a key statement that claims to follow a key", () => {
     const { keys } = laptop;
     if (keyring === null || keys === null) throw new TypeError("unlocked");
     const { sig: _, ...statement } = keyring.keyStatement;
-    keyring.keyStatement = await signDocument("key", { ...statement, previous_sig: toB64u(new Uint8Array(64).fill(7)) }, keys.signer);
+    keyring.keyStatement = await signDocument(
+      "key",
+      { ...statement, previous_sig: toB64u(new Uint8Array(64).fill(7)) },
+      keys.signer,
+    );
     await expect(list(laptop)).rejects.toEqual(code("own_key_changed"));
     keyring.keyStatement = await signDocument("key", { ...statement, previous_sig: null }, keys.signer);
     expect(await list(laptop)).toHaveLength(4);

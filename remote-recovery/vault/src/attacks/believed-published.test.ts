@@ -1,6 +1,7 @@
 /*
- * The attacker is the service, and wants the only key of a content to go: it says that an upload is published, or dropped,
- * and it is not; or it loses answers, so that the device seals or signs something twice.
+ * The attacker is the service, and wants the only key of a content to go: it says that an upload is
+ * published, or dropped, and it is not; or it loses answers, so that the device seals or signs
+ * something twice.
  */
 import "fake-indexeddb/auto";
 
@@ -9,12 +10,26 @@ import { PortalError } from "@relicario/shared/errors";
 import { list } from "../acts/list.ts";
 import { purge } from "../acts/purge.ts";
 import { trash } from "../acts/favorite-and-trash.ts";
-import { beginUpload, discardUpload, finishUpload, uploads, type Protection, type UploadOrder } from "../acts/resumable-uploads.ts";
+import {
+  beginUpload,
+  discardUpload,
+  finishUpload,
+  uploads,
+  type Protection,
+  type UploadOrder,
+} from "../acts/resumable-uploads.ts";
 import { unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
 import { acceptOlderState } from "../steps/read-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import {
+  fileSecret,
+  protectOrder,
+  randomFile,
+  tabWithFirst,
+  uploadingTab,
+  type UploadingTab,
+} from "../testing/uploading.ts";
 import { createWorld, shown, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
 
@@ -31,11 +46,18 @@ beforeEach(async () => {
   uploadId = await sent(protectOrder(fileSecret("Film", file)));
 });
 
-const newVersion = (): UploadOrder => ({ act: "update", secretId: first, change: { baseVersion: 1, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } }, size: file.size, handle: null });
+const newVersion = (): UploadOrder => ({
+  act: "update",
+  secretId: first,
+  change: { baseVersion: 1, content: { contentKind: "file", name: "film.mp4", mime: "video/mp4" } },
+  size: file.size,
+  handle: null,
+});
 const finish = (id = uploadId, on = tab): Promise<unknown> => finishUpload(on.vault, on, id, null, {});
 const isPut = (call: string): boolean => call.startsWith("PUT /v2/");
 const isKept = async (id = uploadId): Promise<boolean> => (await tab.records.get(id)) !== null;
-const titles = async (): Promise<(string | undefined)[]> => (await list(laptop)).map(({ label }) => label?.title).sort();
+const titles = async (): Promise<(string | undefined)[]> =>
+  (await list(laptop)).map(({ label }) => label?.title).sort();
 const versionsOf = (secretId: string): number | undefined => world.service.account.rows.get(secretId)?.versions.length;
 
 /** Begins and sends; publishing is left. */
@@ -55,11 +77,19 @@ function sayPublished(): void {
   world.service.before = (call) => {
     if (isPut(call)) throw new PortalError("conflict");
   };
-  world.service.answer = (call, answer) => (call.startsWith("GET /v2/") ? { ...(answer as object), published: { version: 1, state_rev: 2 } } : answer);
+  world.service.answer = (call, answer) =>
+    call.startsWith("GET /v2/") ? { ...(answer as object), published: { version: 1, state_rev: 2 } } : answer;
 }
 
-/** The finishing calls arrive, or do not, and no answer to anything comes back after them: the tab is closed then. */
-async function finishUnheard(id: string, arrives: "arrives" | "never_arrives", protection: Protection | null = null): Promise<void> {
+/**
+ * The finishing calls arrive, or do not, and no answer to anything comes back after them: the tab
+ * is closed then.
+ */
+async function finishUnheard(
+  id: string,
+  arrives: "arrives" | "never_arrives",
+  protection: Protection | null = null,
+): Promise<void> {
   let silent = false;
   const refuse = (): void => {
     throw new PortalError("service_unavailable");
@@ -168,8 +198,26 @@ describe("a lost answer", () => {
   });
 
   it.each<[string, (secretId: string) => Promise<unknown>]>([
-    ["made a further version of it", (secretId) => byPhone((phone) => update(phone, secretId, { baseVersion: versionsOf(secretId) ?? 0, content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["on"]) } }, {}))],
-    ["renamed it", (secretId) => byPhone((phone) => update(phone, secretId, { baseVersion: versionsOf(secretId) ?? 0, title: "Another" }, {}))],
+    [
+      "made a further version of it",
+      (secretId) =>
+        byPhone((phone) =>
+          update(
+            phone,
+            secretId,
+            {
+              baseVersion: versionsOf(secretId) ?? 0,
+              content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["on"]) },
+            },
+            {},
+          ),
+        ),
+    ],
+    [
+      "renamed it",
+      (secretId) =>
+        byPhone((phone) => update(phone, secretId, { baseVersion: versionsOf(secretId) ?? 0, title: "Another" }, {})),
+    ],
     [
       "removed it for good",
       (secretId) =>
@@ -179,7 +227,10 @@ describe("a lost answer", () => {
         }),
     ],
   ])("is seen although another device %s since, and nothing comes back", async (_what, act) => {
-    for (const [id, version] of [[uploadId, 1], [await sent(newVersion()), 2]] as const) {
+    for (const [id, version] of [
+      [uploadId, 1],
+      [await sent(newVersion()), 2],
+    ] as const) {
       const secretId = (await tab.records.get(id))?.secretId ?? "";
       await finishUnheard(id, "arrives");
       await act(secretId);
@@ -189,23 +240,41 @@ describe("a lost answer", () => {
     }
   });
 
-  it.each(["arrives", "never_arrives"] as const)("to the very first secret, whose call %s, makes one account, and keeps the upload till it is seen", async (whether) => {
-    world = createWorld();
-    laptop = await world.open();
-    tab = await uploadingTab(world, laptop);
-    const id = await sent(protectOrder(fileSecret("Film", file, shown("market"))));
-    await finishUnheard(id, whether, fileSecret("Film", file, shown("market")).protection);
-    await expect(finish(id)).rejects.toMatchObject({ code: "vault_locked" }); // it went out once more; after a reload its picture shows it
-    expect(await isKept(id)).toBe(true);
-    (await unlock(laptop, shown("market"), {})).opener.forget();
-    await finish(id);
-    expect([await isKept(id), await titles(), world.service.account.keyring?.states.length]).toEqual([false, ["Film"], 1]);
-  });
+  it.each(["arrives", "never_arrives"] as const)(
+    "to the very first secret, whose call %s, makes one account, and keeps the upload till it is seen",
+    async (whether) => {
+      world = createWorld();
+      laptop = await world.open();
+      tab = await uploadingTab(world, laptop);
+      const id = await sent(protectOrder(fileSecret("Film", file, shown("market"))));
+      await finishUnheard(id, whether, fileSecret("Film", file, shown("market")).protection);
+      // it went out once more; after a reload its picture shows it
+      await expect(finish(id)).rejects.toMatchObject({ code: "vault_locked" });
+      expect(await isKept(id)).toBe(true);
+      (await unlock(laptop, shown("market"), {})).opener.forget();
+      await finish(id);
+      expect([await isKept(id), await titles(), world.service.account.keyring?.states.length]).toEqual([
+        false,
+        ["Film"],
+        1,
+      ]);
+    },
+  );
 
   it("does not take another device's version for ours", async () => {
     const id = await sent(newVersion());
     await finishUnheard(id, "never_arrives");
-    await byPhone((phone) => update(phone, first, { baseVersion: 1, content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["phone"]) } }, {}));
+    await byPhone((phone) =>
+      update(
+        phone,
+        first,
+        {
+          baseVersion: 1,
+          content: { contentKind: "text", name: "n", mime: "text/plain", content: new Blob(["phone"]) },
+        },
+        {},
+      ),
+    );
     await expect(finish(id)).rejects.toMatchObject({ code: "version_conflict" });
     expect(await isKept(id)).toBe(true);
   });

@@ -36,7 +36,13 @@ async function given(): Promise<Given> {
   const paper = { kind: "recovery_code", code: (await newRecoveryCode()).words.join(" ") } as const;
   await addOpener(laptop, { key: paper, name: "Paper" }, null, {});
   await addOpener(laptop, { key: passkey, name: "Phone" }, null, {});
-  return { world, laptop, paper, ids: (await listOpeners(laptop)).openers.map(({ id }) => id), secrets: [first.secretId, second.secretId] };
+  return {
+    world,
+    laptop,
+    paper,
+    ids: (await listOpeners(laptop)).openers.map(({ id }) => id),
+    secrets: [first.secretId, second.secretId],
+  };
 }
 
 function slotOf({ world }: Given, id: string | undefined): { opener_id: string; kind: string; slot: string } {
@@ -71,9 +77,14 @@ describe("a service that lies about slots", () => {
     const all = await given();
     const [, paperId = ""] = all.ids;
     const opener = await openerFromSeed(paperId, recoveryCodeSeed(all.paper.code));
-    for (const [user, epoch] of [[userId, 2], ["019a9e2c-7c1e-7abc-8def-0123456789ac", 1]] as const) {
+    for (const [user, epoch] of [
+      [userId, 2],
+      ["019a9e2c-7c1e-7abc-8def-0123456789ac", 1],
+    ] as const) {
       slotOf(all, paperId).slot = toB64u(await sealSlot(opener, user, AccountKey.make(epoch)));
-      await expect(unlock(await all.world.open(`phone ${user} ${String(epoch)}`), all.paper, {})).rejects.toEqual(code("decryption_failed"));
+      await expect(unlock(await all.world.open(`phone ${user} ${String(epoch)}`), all.paper, {})).rejects.toEqual(
+        code("decryption_failed"),
+      );
     }
   });
 
@@ -89,9 +100,15 @@ describe("a service that lies about slots", () => {
 
   it("gives rubbish beside the right one: that one is found all the same", async () => {
     const all = await given();
-    all.world.service.account.keyring?.slots.unshift({ opener_id: "019a9e2c-7c1e-7abc-8def-0123456789ff", kind: "recovery_code", slot: toB64u(new Uint8Array(600)) });
+    all.world.service.account.keyring?.slots.unshift({
+      opener_id: "019a9e2c-7c1e-7abc-8def-0123456789ff",
+      kind: "recovery_code",
+      slot: toB64u(new Uint8Array(600)),
+    });
     (await unlock(await all.world.open("phone"), all.paper, {})).opener.forget();
-    await expect(unlock(await all.world.open("tablet"), { kind: "recovery_code", code: (await newRecoveryCode()).identity }, {})).rejects.toEqual(code("decryption_failed"));
+    await expect(
+      unlock(await all.world.open("tablet"), { kind: "recovery_code", code: (await newRecoveryCode()).identity }, {}),
+    ).rejects.toEqual(code("decryption_failed"));
   });
 
   it("calls a code a passkey: neither takes it", async () => {
@@ -123,7 +140,12 @@ describe("a service that brings back what was removed", () => {
   it("serves the account as it was before one was added: the device that added it stops", async () => {
     const all = await given();
     const before = all.world.service.snapshot();
-    await addOpener(all.laptop, { key: { kind: "recovery_code", code: (await newRecoveryCode()).identity }, name: "Second paper" }, null, {});
+    await addOpener(
+      all.laptop,
+      { key: { kind: "recovery_code", code: (await newRecoveryCode()).identity }, name: "Second paper" },
+      null,
+      {},
+    );
     all.world.service.account = before;
     await expect(listOpeners(await all.world.open())).rejects.toEqual(code("older_state"));
   });
@@ -135,7 +157,8 @@ describe("a service that lies while secrets are sealed to more openers", () => {
     const before = all.world.service.snapshot();
     const [first = "", second = ""] = all.secrets;
     const other = lastOf(before.rows.get(second)?.versions)?.ticket;
-    all.world.service.answer = (call, answer) => (call === "POST /secrets/store/get-secret" ? { ...(answer as object), ticket: other } : answer);
+    all.world.service.answer = (call, answer) =>
+      call === "POST /secrets/store/get-secret" ? { ...(answer as object), ticket: other } : answer;
     await expect(cover(all.laptop, shown("market"), {})).rejects.toEqual(code("list_mismatch"));
     all.world.service.answer = (_call, answer) => answer;
     expect((await listOpeners(all.laptop)).secrets.find(({ secretId }) => secretId === first)?.missing).toHaveLength(2);
@@ -160,6 +183,8 @@ describe("a service that lies while secrets are sealed to more openers", () => {
     if (row === undefined) throw new TypeError("no row");
     expect(fromB64u(row.ticket).length).toBeGreaterThan(fromB64u(old).length);
     row.ticket = old;
-    await expect(recover(await all.world.open("phone"), first, shown("market"), {})).rejects.toEqual(code("list_mismatch"));
+    await expect(recover(await all.world.open("phone"), first, shown("market"), {})).rejects.toEqual(
+      code("list_mismatch"),
+    );
   });
 });

@@ -1,5 +1,6 @@
 /*
- * The attacker is the service, and wants the device to run out of memory, or out of time: it chooses the size of the parts.
+ * The attacker is the service, and wants the device to run out of memory, or out of time: it
+ * chooses the size of the parts.
  */
 import "fake-indexeddb/auto";
 
@@ -24,8 +25,17 @@ beforeEach(async () => {
 /** Begins an upload that the service answers so. */
 async function begin(partSize: number, parts?: number): Promise<string> {
   const { start } = tab.calls;
-  const lying: typeof start = async (wanted, signal) => ({ ...(await start(wanted, signal)), part_size: partSize, parts: parts ?? Math.ceil(wanted.size / partSize) });
-  return beginUpload(tab.vault, { ...tab, calls: { ...tab.calls, start: lying } }, { ...protectOrder(fileSecret("Film", new Blob())), size }, {});
+  const lying: typeof start = async (wanted, signal) => ({
+    ...(await start(wanted, signal)),
+    part_size: partSize,
+    parts: parts ?? Math.ceil(wanted.size / partSize),
+  });
+  return beginUpload(
+    tab.vault,
+    { ...tab, calls: { ...tab.calls, start: lying } },
+    { ...protectOrder(fileSecret("Film", new Blob())), size },
+    {},
+  );
 }
 
 describe("a service that wants the device to run out of memory", () => {

@@ -121,7 +121,10 @@ describe("a page loaded later on an own device", () => {
   });
 
   it("lays what other devices changed over it, and keeps that too", async () => {
-    const { world, ids: [first = "", second = "", third = "", fourth = ""] } = await keeping();
+    const {
+      world,
+      ids: [first = "", second = "", third = "", fourth = ""],
+    } = await keeping();
     const phone = await unlockedOn(world, "phone");
     await setFavorite(phone, first, true);
     await update(phone, second, { baseVersion: 1, title: "B anew" }, {});
@@ -135,7 +138,13 @@ describe("a page loaded later on an own device", () => {
       const laptop = await world.open();
       const rows = await list(laptop);
       await laptop.kept.writing;
-      expect(rows.map(({ label, favorite, deletedAt }) => [label?.title, favorite, deletedAt !== null])).toEqual([["A", true, false], ["B anew", false, false], ["C", false, true], ["E", false, false], ["F", false, false]]);
+      expect(rows.map(({ label, favorite, deletedAt }) => [label?.title, favorite, deletedAt !== null])).toEqual([
+        ["A", true, false],
+        ["B anew", false, false],
+        ["C", false, true],
+        ["E", false, false],
+        ["F", false, false],
+      ]);
       expect(pages).toEqual(asked); // A, B, C, F; then nothing
     }
   });
@@ -220,7 +229,10 @@ describe("where rows are kept", () => {
 
 describe("two tabs", () => {
   it("keep one list, whoever writes last", async () => {
-    const { world, ids: [first = "", second = ""] } = await keeping();
+    const {
+      world,
+      ids: [first = "", second = ""],
+    } = await keeping();
     const [one, other] = [await world.open(), await world.open()];
     await Promise.all([titles(one), titles(other)]);
     await update(one, first, { baseVersion: 1, title: "A anew" }, {});
@@ -254,15 +266,36 @@ describe("whoever edits what is kept", () => {
         await putBlocks(world, [[block, await (await world.deviceNamed()).wrap("rows", utf8("[]"))]]);
       },
     ],
-    ["a block that is no list", async (world) => putBlocks(world, [[0, await (await world.deviceNamed()).wrap("rows", utf8("{}"))]])],
+    [
+      "a block that is no list",
+      async (world) => putBlocks(world, [[0, await (await world.deviceNamed()).wrap("rows", utf8("{}"))]]),
+    ],
     [
       "labels for each other's, with the key of the device",
       async (world) => {
         const device = await world.deviceNamed();
-        const rows = JSON.parse((await readable(world)).replaceAll("][", ",")) as { row: { secret_db_id: string; label: string } }[];
-        const swapped = rows.map((one, index) => ({ ...one, row: { ...one.row, label: rows[(index + 1) % rows.length]?.row.label ?? "" } }));
+        const rows = JSON.parse((await readable(world)).replaceAll("][", ",")) as {
+          row: { secret_db_id: string; label: string };
+        }[];
+        const swapped = rows.map((one, index) => ({
+          ...one,
+          row: { ...one.row, label: rows[(index + 1) % rows.length]?.row.label ?? "" },
+        }));
         const blocks = await blocksOf(world);
-        for (const [block] of blocks) await putBlocks(world, [[block, await device.wrap("rows", utf8(JSON.stringify(swapped.filter(({ row }) => Number.parseInt(row.secret_db_id.slice(-2), 16) % 64 === block))))]]);
+        for (const [block] of blocks)
+          await putBlocks(world, [
+            [
+              block,
+              await device.wrap(
+                "rows",
+                utf8(
+                  JSON.stringify(
+                    swapped.filter(({ row }) => Number.parseInt(row.secret_db_id.slice(-2), 16) % 64 === block),
+                  ),
+                ),
+              ),
+            ],
+          ]);
       },
     ],
   ])("and changes %s makes the list be read whole, and nothing else", async (_what, edit) => {
@@ -276,7 +309,10 @@ describe("whoever edits what is kept", () => {
   });
 
   it("and puts an older copy of some rows back is found out by the state", async () => {
-    const { world, ids: [first = ""] } = await keeping();
+    const {
+      world,
+      ids: [first = ""],
+    } = await keeping();
     const older = await blocksOf(world);
     const laptop = await world.open();
     await update(laptop, first, { baseVersion: 1, title: "A anew" }, {});
@@ -308,14 +344,20 @@ describe("a service that gives changes to a device that keeps rows", () => {
   });
 
   it("is refused when it holds a change back, whether changes or all is asked", async () => {
-    const { world, ids: [first = ""] } = await keeping();
+    const {
+      world,
+      ids: [first = ""],
+    } = await keeping();
     const stale = (world.service.account.rows.get(first)?.versions ?? [])[0]?.label;
     const phone = await unlockedOn(world, "phone");
     await update(phone, first, { baseVersion: 1, title: "A anew" }, {});
     world.service.answer = (call, given) => {
       if (call !== "GET /secrets/store") return given;
       const page = given as { secrets: { secret_db_id: string; label: string }[] };
-      return { ...page, secrets: page.secrets.map((row) => (row.secret_db_id === first ? { ...row, label: stale } : row)) };
+      return {
+        ...page,
+        secrets: page.secrets.map((row) => (row.secret_db_id === first ? { ...row, label: stale } : row)),
+      };
     };
     await expect(list(await world.open())).rejects.toMatchObject({ code: "list_mismatch" });
     world.service.answer = (_call, given) => given;

@@ -22,14 +22,24 @@ let person = 0;
 function pageVault() {
   const service = createFakeService(userId);
   const account = { userId, issuer: "https://id.example", subject: `shown ${String(person++)}` };
-  const portal: PortalForServices = { http: service.http, vendorId: "relicario", account, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  const portal: PortalForServices = {
+    http: service.http,
+    vendorId: "relicario",
+    account,
+    signInAgain: () => Promise.resolve({ authTime: 0 }),
+    takeLinkSecret: () => Promise.resolve(null),
+  };
   return { service, vault: createVaultClient(portal, channelWorkers(), { surroundings: createFakeMachine().tab() }) };
 }
 
 /** Everything that a script finds on an object without being told a name. */
 function found(value: object): unknown[] {
   const all: unknown[] = [];
-  for (let at: object | null = value; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) {
+  for (
+    let at: object | null = value;
+    at !== null && at !== Object.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  ) {
     for (const name of Reflect.ownKeys(at)) if (name !== "constructor") all.push(Reflect.get(at, name));
   }
   return all;
@@ -53,15 +63,26 @@ describe("a remote that is handed a shown picture", () => {
     ["restoreVersion", (vault, handle) => vault.restoreVersion(userId, 1, handle)],
     ["exportSecrets", (vault, handle) => vault.exportSecrets([userId], handle)],
     ["protect", (vault, handle) => vault.protect(textSecret("Its own", handle))],
-    ["update", (vault, handle) => vault.update(userId, { baseVersion: 1, content: textSecret("Its own"), protection: { kind: "picture", shown: handle, name: "n" } })],
+    [
+      "update",
+      (vault, handle) =>
+        vault.update(userId, {
+          baseVersion: 1,
+          content: textSecret("Its own"),
+          protection: { kind: "picture", shown: handle, name: "n" },
+        }),
+    ],
   ];
-  it.each(acts)("has no picture of its own tried by %s, in the shape of one or as a copy of a handle", async (_name, act) => {
-    const { service, vault } = pageVault();
-    const forged = { ...shown("market"), [Symbol.toStringTag]: "ShownImage" } as const;
-    await expect(act(vault, forged)).rejects.toEqual(code("picture_needed"));
-    await expect(act(vault, structuredClone(shownHandle("market")))).rejects.toEqual(code("picture_needed"));
-    expect(service.calls).toEqual([]);
-  });
+  it.each(acts)(
+    "has no picture of its own tried by %s, in the shape of one or as a copy of a handle",
+    async (_name, act) => {
+      const { service, vault } = pageVault();
+      const forged = { ...shown("market"), [Symbol.toStringTag]: "ShownImage" } as const;
+      await expect(act(vault, forged)).rejects.toEqual(code("picture_needed"));
+      await expect(act(vault, structuredClone(shownHandle("market")))).rejects.toEqual(code("picture_needed"));
+      expect(service.calls).toEqual([]);
+    },
+  );
 
   it("does not go on with it after its form has ended, a lock, or a sign-out", async () => {
     const { vault } = pageVault();
@@ -86,7 +107,8 @@ describe("whoever looks at the memory of the vault after an act", () => {
       Object.assign(world.engine, {
         [member]: (picture: Uint8Array, ...rest: unknown[]) => {
           if (!copies.includes(picture)) copies.push(picture);
-          expect(picture.some((byte) => byte !== 0)).toBe(true); // else it was no picture, and what follows would prove nothing
+          // else it was no picture, and what follows would prove nothing
+          expect(picture.some((byte) => byte !== 0)).toBe(true);
           return real(picture, ...rest);
         },
       });
@@ -101,8 +123,12 @@ describe("whoever looks at the memory of the vault after an act", () => {
     const { secretId } = await protect(laptop, textSecret("First", shown("market", "four words")), {});
     await examine(laptop, shown("market").picture, {});
     await recover(laptop, secretId, shown("market", "four words"), {});
-    await expect(unlock(await world.open("phone"), shown("market", "another"), {})).rejects.toEqual(code("not_this_picture_or_passphrase"));
-    await expect(protect(laptop, textSecret("Second", shown("plain-wall")), {})).rejects.toEqual(code("picture_too_plain"));
+    await expect(unlock(await world.open("phone"), shown("market", "another"), {})).rejects.toEqual(
+      code("not_this_picture_or_passphrase"),
+    );
+    await expect(protect(laptop, textSecret("Second", shown("plain-wall")), {})).rejects.toEqual(
+      code("picture_too_plain"),
+    );
     expect(copies.length).toBeGreaterThanOrEqual(5);
     expect(copies.filter((picture) => picture.some((byte) => byte !== 0))).toEqual([]);
   });
@@ -118,7 +144,9 @@ describe("whoever types a passphrase for a picture in use", () => {
 
   it("is not left to believe that it protects, where the picture has none", async () => {
     const { world, laptop } = await used(null);
-    await expect(protect(laptop, textSecret("Second", shown("market/small", "one that it does not have")), {})).rejects.toEqual(code("picture_has_no_passphrase"));
+    await expect(
+      protect(laptop, textSecret("Second", shown("market/small", "one that it does not have")), {}),
+    ).rejects.toEqual(code("picture_has_no_passphrase"));
     expect(world.service.account.rows.size).toBe(1);
     await protect(laptop, textSecret("Second", shown("market/small", "")), {});
     expect(world.service.account.rows.size).toBe(2);
@@ -130,7 +158,9 @@ describe("whoever types a passphrase for a picture in use", () => {
     ["one with a space behind", "four words "],
   ])("is refused with %s where the picture has one, and goes on with the right one", async (_what, passphrase) => {
     const { world, laptop } = await used("four words");
-    await expect(protect(laptop, textSecret("Second", shown("market", passphrase)), {})).rejects.toEqual(code("not_this_picture_or_passphrase"));
+    await expect(protect(laptop, textSecret("Second", shown("market", passphrase)), {})).rejects.toEqual(
+      code("not_this_picture_or_passphrase"),
+    );
     expect(world.service.account.rows.size).toBe(1);
     const { secretId } = await protect(laptop, textSecret("Second", shown("market", "four words")), {});
     expect(world.service.account.keyring?.imageRecords).toHaveLength(1);
@@ -139,9 +169,15 @@ describe("whoever types a passphrase for a picture in use", () => {
 
   it("is told before whether it has one", async () => {
     const plain = await used(null);
-    expect((await examine(plain.laptop, shown("market/small").picture, {})).known).toMatchObject({ kind: "same", passphrase: "none" });
+    expect((await examine(plain.laptop, shown("market/small").picture, {})).known).toMatchObject({
+      kind: "same",
+      passphrase: "none",
+    });
     const encrypted = await used("four words");
-    expect((await examine(encrypted.laptop, shown("market/small").picture, {})).known).toMatchObject({ kind: "same", passphrase: "needed" });
+    expect((await examine(encrypted.laptop, shown("market/small").picture, {})).known).toMatchObject({
+      kind: "same",
+      passphrase: "needed",
+    });
   });
 
   it("does not have a helper that the service swapped tell which", async () => {

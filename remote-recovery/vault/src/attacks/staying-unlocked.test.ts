@@ -36,7 +36,13 @@ describe("somebody who wants the vault to stay unlocked", () => {
     machine = createFakeMachine();
     machine.now = Date.now();
     const service = createFakeService(userId);
-    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `stays ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+    portal = {
+      http: service.http,
+      vendorId: "relicario",
+      account: { userId, issuer: "https://id.example", subject: `stays ${String(people++)}` },
+      signInAgain: () => Promise.resolve({ authTime: 0 }),
+      takeLinkSecret: () => Promise.resolve(null),
+    };
   });
 
   it("cannot hold the lock off by a tab that claims activity in the year 3000", () => {
@@ -44,7 +50,10 @@ describe("somebody who wants the vault to stay unlocked", () => {
     const parts: IdleLockParts = { account: "alba", minutes: 15, lock: () => locks++, keep: () => undefined };
     const tab = machine.tab();
     createIdleLock(parts, tab).watch();
-    machine.tab().channel("alba", () => undefined)?.post({ kind: "activity", at: inTheYear3000 });
+    machine
+      .tab()
+      .channel("alba", () => undefined)
+      ?.post({ kind: "activity", at: inTheYear3000 });
     machine.now += 15 * minute;
     tab.wake();
     expect(locks).toBe(1);
@@ -55,11 +64,15 @@ describe("somebody who wants the vault to stay unlocked", () => {
     await noteOnDevice(account(), { lastActivity: inTheYear3000 });
     const later = tabOf();
     expect((await later.vault.list()).map((row) => row.label)).toEqual([null]);
-    expect(lockedSince({ locked: false, lockedAt: null, lastActivity: inTheYear3000, autoLockMinutes: 15 }, machine.now)).toBe(machine.now);
+    expect(
+      lockedSince({ locked: false, lockedAt: null, lastActivity: inTheYear3000, autoLockMinutes: 15 }, machine.now),
+    ).toBe(machine.now);
   });
 
   it("cannot make a fresh sign-in useless by a lock in the year 3000", () => {
-    expect(lockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now)).toBe(machine.now);
+    expect(
+      lockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now),
+    ).toBe(machine.now);
   });
 
   it("gains nothing by a tab that is just starting when the person locks", async () => {
@@ -76,7 +89,9 @@ describe("somebody who wants the vault to stay unlocked", () => {
           lockNow = () => Promise.resolve();
           await now(); // the message reaches a tab that has nothing to lock yet
         };
-        const remote = new Proxy(worker.remote, { get: (target, member, self): unknown => (member === "start" ? start : Reflect.get(target, member, self)) });
+        const remote = new Proxy(worker.remote, {
+          get: (target, member, self): unknown => (member === "start" ? start : Reflect.get(target, member, self)),
+        });
         return { ...worker, remote };
       },
     };
@@ -89,7 +104,8 @@ describe("somebody who wants the vault to stay unlocked", () => {
   it("gains nothing by a tab that the browser had put aside, and that heard no lock", async () => {
     const away = await ownDevice();
     expect(away.vault.getState().status).toBe("unlocked");
-    const elsewhere = { tab: (): ReturnType<FakeMachine["tab"]> => ({ ...machine.tab(), channel: () => null }) }; // its messages get lost
+    // its messages get lost
+    const elsewhere = { tab: (): ReturnType<FakeMachine["tab"]> => ({ ...machine.tab(), channel: () => null }) };
     const other = createVaultClient(portal, channelWorkers(), { surroundings: elsewhere.tab() });
     await other.refresh();
     await other.lock();

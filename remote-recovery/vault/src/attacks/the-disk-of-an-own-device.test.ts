@@ -47,15 +47,23 @@ describe("whoever runs a script on a locked device of the person's own", () => {
   it("gets no account key out of what is stored, by any use of any stored key", async () => {
     const { world, accountKey } = await reloaded();
     const { keys, bytes, text } = await onTheDisk(world);
-    expect(keys.map(({ algorithm, usages }) => `${algorithm.name} ${usages.join()}`).sort()).toEqual([...Array<string>(6).fill("AES-GCM encrypt,decrypt"), "Ed25519 sign"]); // five of documents, the device key, the signing key
+    expect(keys.map(({ algorithm, usages }) => `${algorithm.name} ${usages.join()}`).sort()).toEqual([
+      ...Array<string>(6).fill("AES-GCM encrypt,decrypt"),
+      "Ed25519 sign",
+    ]); // five of documents, the device key, the signing key
     const yielded: Uint8Array[] = [...bytes, utf8(text)];
     for (const key of keys) {
-      for (const format of ["raw", "pkcs8", "spki", "jwk"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
+      for (const format of ["raw", "pkcs8", "spki", "jwk"] as const)
+        await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
       for (const iv of bytes) {
         for (const data of bytes) yielded.push(...(await decrypted(key, iv, data)));
       }
     }
-    const needles = [Buffer.from(accountKey), Buffer.from(toB64u(accountKey)), Buffer.from(Buffer.from(accountKey).toString("hex"))];
+    const needles = [
+      Buffer.from(accountKey),
+      Buffer.from(toB64u(accountKey)),
+      Buffer.from(Buffer.from(accountKey).toString("hex")),
+    ];
     for (const one of yielded) for (const needle of needles) expect(Buffer.from(one).includes(needle)).toBe(false);
   });
 
@@ -66,7 +74,8 @@ describe("whoever runs a script on a locked device of the person's own", () => {
     const opened = (await readKeyring(laptop))?.opened;
     expect(opened?.book.openers.map(({ name }) => name)).toEqual(["The market"]); // titles show
     for (const inner of [opened?.book.inner, opened?.shares.inner]) {
-      for (const key of keys.filter(({ usages }) => usages.includes("decrypt"))) await expect(compactDecrypt(inner ?? "", key)).rejects.toThrow();
+      for (const key of keys.filter(({ usages }) => usages.includes("decrypt")))
+        await expect(compactDecrypt(inner ?? "", key)).rejects.toThrow();
     }
     expect(laptop.accountKey).toBeNull();
   });
@@ -78,10 +87,14 @@ describe("whoever runs a script on a locked device of the person's own", () => {
     await update(laptop, secretId, { baseVersion: 1, title: "Renamed" }, {});
     await protect(laptop, textSecret("Second"), {});
     world.engine.calls.length = 0;
-    await expect(protect(laptop, textSecret("Third", shown("forest")), {})).rejects.toMatchObject({ code: "show_opener_first" });
+    await expect(protect(laptop, textSecret("Third", shown("forest")), {})).rejects.toMatchObject({
+      code: "show_opener_first",
+    });
     expect(world.service.account.keyring?.slots).toHaveLength(1);
     await expect(recover(laptop, secretId, shown("forest"))).rejects.toMatchObject({ code: "not_this_picture" });
-    expect(new TextDecoder().decode((await recover(laptop, secretId, shown("market"))).content)).toBe("content of First");
+    expect(new TextDecoder().decode((await recover(laptop, secretId, shown("market"))).content)).toBe(
+      "content of First",
+    );
     await protect(laptop, textSecret("Third", shown("forest")), {}); // an opener was shown since the reload
     expect(world.service.account.keyring?.slots).toHaveLength(2);
   });
@@ -104,7 +117,8 @@ describe("whoever has titles keys and signs a list of openers with one of their 
     (await unlock(phone, shown("market"), {})).opener.forget();
     await answerDevice(phone, "own");
 
-    // The book as a script with titles keys could write it: the attacker's recipient beside the person's.
+    // The book as a script with titles keys could write it: the attacker's recipient beside the
+    // person's.
     const stranger = createWorld();
     const theirs = await stranger.open();
     await protect(theirs, textSecret("Bait", shown("forest")), {});
@@ -116,7 +130,9 @@ describe("whoever has titles keys and signs a list of openers with one of their 
     const { slots: [slot] = [], imageRecords: [record] = [] } = world.service.account.keyring ?? {};
     if (slot === undefined || record === undefined) throw new TypeError("a keyring");
     const forged = { book: { ...opened.book, openers: [...opened.book.openers, opener] }, slot, record };
-    await laptop.service.changeKeyring((await nextChange(laptop, account, opened, [...account.rows.values()], { enrolled: forged })).keyring);
+    await laptop.service.changeKeyring(
+      (await nextChange(laptop, account, opened, [...account.rows.values()], { enrolled: forged })).keyring,
+    );
 
     const phoneAgain = await world.open("phone");
     await expect(protect(phoneAgain, textSecret("To whom?"), {})).rejects.toMatchObject({ code: "show_opener_first" });
@@ -139,7 +155,8 @@ describe("whoever breaks off the first secret", () => {
     const waiting = pending === null ? null : await before.device.unwrap("pending", pending.wrapped);
     const text = new TextDecoder().decode(waiting ?? new Uint8Array());
     expect(text).toContain('"slot"');
-    for (const needle of [toB64u(accountKey), Buffer.from(accountKey).toString("hex"), "AGE-SECRET-KEY"]) expect(text).not.toContain(needle);
+    for (const needle of [toB64u(accountKey), Buffer.from(accountKey).toString("hex"), "AGE-SECRET-KEY"])
+      expect(text).not.toContain(needle);
 
     world.service.before = () => undefined;
     const after = await world.open();

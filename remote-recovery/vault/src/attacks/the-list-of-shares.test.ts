@@ -9,8 +9,8 @@ import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
 import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
 
 /*
- * What the service says of an account's shares against what the account signed: what is hidden, revoked by nobody, still served,
- * changed or made up is told with the share.
+ * What the service says of an account's shares against what the account signed: what is hidden,
+ * revoked by nobody, still served, changed or made up is told with the share.
  */
 
 let world: SharingWorld;
@@ -20,26 +20,52 @@ beforeEach(async () => {
   ({ shareId } = await world.share({ maxViews: 5 }));
 });
 
-const listed = (): ReturnType<typeof sharesOfSecret> => sharesOfSecret(world.adasVault, world.secretId, { ended: true });
+const listed = (): ReturnType<typeof sharesOfSecret> =>
+  sharesOfSecret(world.adasVault, world.secretId, { ended: true });
 
 /** Changes what the service lists. */
 function sayList(change: (shares: readonly Record<string, unknown>[]) => unknown[]): void {
-  world.ada.service.answer = (call, answer) => (call.startsWith("GET /sharelist/") ? { shares: change((answer as { shares: Record<string, unknown>[] }).shares) } : answer);
+  world.ada.service.answer = (call, answer) =>
+    call.startsWith("GET /sharelist/")
+      ? { shares: change((answer as { shares: Record<string, unknown>[] }).shares) }
+      : answer;
 }
 
 describe("the list of shares", () => {
   it("is believed where it says what was signed", async () => {
-    await expect(listed()).resolves.toMatchObject([{ shareId, state: "live", doubt: null, views: 0, maxViews: 5, outdated: false }]);
+    await expect(listed()).resolves.toMatchObject([
+      { shareId, state: "live", doubt: null, views: 0, maxViews: 5, outdated: false },
+    ]);
   });
 
   it.each<[string, (shares: readonly Record<string, unknown>[]) => unknown[], object]>([
     ["hides one", () => [], { doubt: "hidden" }],
-    ["says that one is revoked that is not", (shares) => shares.map((share) => ({ ...share, end: "revoked" })), { doubt: "not_revoked_here" }],
-    ["says that it is expired before its time", (shares) => shares.map((share) => ({ ...share, end: "expired" })), { doubt: "changed" }],
-    ["serves it longer than was signed", (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })), { doubt: "changed" }],
+    [
+      "says that one is revoked that is not",
+      (shares) => shares.map((share) => ({ ...share, end: "revoked" })),
+      { doubt: "not_revoked_here" },
+    ],
+    [
+      "says that it is expired before its time",
+      (shares) => shares.map((share) => ({ ...share, end: "expired" })),
+      { doubt: "changed" },
+    ],
+    [
+      "serves it longer than was signed",
+      (shares) => shares.map((share) => ({ ...share, expires_at: "2030-01-01T00:00:00.000Z" })),
+      { doubt: "changed" },
+    ],
     ["serves another version", (shares) => shares.map((share) => ({ ...share, version: 2 })), { doubt: "changed" }],
-    ["gives another ticket for it", (shares) => shares.map((share) => ({ ...share, ticket_sha256: "A".repeat(43) })), { doubt: "changed" }],
-    ["serves it to others than was signed", (shares) => shares.map((share) => ({ ...share, audience: "signed_in" })), { doubt: "changed" }],
+    [
+      "gives another ticket for it",
+      (shares) => shares.map((share) => ({ ...share, ticket_sha256: "A".repeat(43) })),
+      { doubt: "changed" },
+    ],
+    [
+      "serves it to others than was signed",
+      (shares) => shares.map((share) => ({ ...share, audience: "signed_in" })),
+      { doubt: "changed" },
+    ],
   ])("is doubted where it %s", async (_what, change, expected) => {
     sayList(change);
     await expect(listed()).resolves.toMatchObject([{ shareId, ...expected }]);
@@ -53,7 +79,10 @@ describe("the list of shares", () => {
 
   it("is believed after an update, and doubted where the service goes on with the ticket from before it", async () => {
     const before = world.stored(shareId).ticket;
-    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(world.adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     await updateShareContent(world.adasVault, shareId, byMarket);
     await expect(listed()).resolves.toMatchObject([{ shareId, version: 2, doubt: null }]);
     world.stored(shareId).ticket = before;
@@ -70,7 +99,9 @@ describe("the list of shares", () => {
     const made = "AAAAAAAAAAAAAAAAAAAAAA";
     world.sharing.shares.set(made, { ...world.stored(shareId), claims: new Set(), openedBy: new Set() });
     sayList((shares) => shares.map((share, index) => (index === 0 ? share : { ...share, share_id: made })));
-    expect((await sharesOfSecret(world.adasVault, world.secretId)).find((share) => share.shareId === made)).toMatchObject({ state: "live", doubt: "unknown" });
+    expect(
+      (await sharesOfSecret(world.adasVault, world.secretId)).find((share) => share.shareId === made),
+    ).toMatchObject({ state: "live", doubt: "unknown" });
     await revokeShare(world.adasVault, made);
     expect(world.stored(made).revoked).toBe(true);
     expect(world.stored(shareId).revoked).toBe(false);
@@ -143,7 +174,10 @@ describe("what ends a share", () => {
   });
 
   it("is marked for the removed version alone", async () => {
-    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(world.adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     const { shareId: newest } = await world.share({});
     await removeVersions(world.adasVault, world.secretId, [1]);
     const marks = await allShares(world.adasVault);

@@ -3,7 +3,10 @@ import { dirname, join, relative } from "node:path";
 
 const src = join(__dirname, "..");
 
-/** Files of the vault that a file's code needs when it runs, itself among them. Imports of types alone are gone by then. */
+/**
+ * Files of the vault that a file's code needs when it runs, itself among them. Imports of types
+ * alone are gone by then.
+ */
 function neededBy(entry: string): string[] {
   const found = new Set<string>();
   const visit = (file: string): void => {
@@ -21,7 +24,8 @@ function neededBy(entry: string): string[] {
 }
 
 /** What holds, makes or keeps keys of an account, or reads what a device keeps. */
-const ofAnAccount = /^(vault-context|service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|inner|ticket)|device\/device|acts\/.*|steps\/(read-|open-account|choose-openers|publish|pending|signed-change).*|worker\/vault-worker-api)\.ts$/;
+const ofAnAccount =
+  /^(vault-context|service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|inner|ticket)|device\/device|acts\/.*|steps\/(read-|open-account|choose-openers|publish|pending|signed-change).*|worker\/vault-worker-api)\.ts$/;
 
 describe("the visitor's worker", () => {
   it("needs no file that leads to an account's keys", () => {
@@ -31,6 +35,8 @@ describe("the visitor's worker", () => {
   });
 
   it("is told apart from one that does", () => {
-    expect(neededBy("vault.worker.ts").filter((file) => ofAnAccount.test(file))).toEqual(expect.arrayContaining(["seal/account-key.ts", "device/device.ts", "vault-context.ts"]));
+    expect(neededBy("vault.worker.ts").filter((file) => ofAnAccount.test(file))).toEqual(
+      expect.arrayContaining(["seal/account-key.ts", "device/device.ts", "vault-context.ts"]),
+    );
   });
 });

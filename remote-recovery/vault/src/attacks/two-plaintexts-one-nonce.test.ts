@@ -1,7 +1,8 @@
 /*
- * The attacker keeps every byte that ever leaves the device, and wants two plaintexts that were sealed under the same key and
- * number: their ciphertexts together give the XOR of both. So they make the device seal parts again: with a file that was
- * written to, with two tabs, a power cut, or a profile of an older day.
+ * The attacker keeps every byte that ever leaves the device, and wants two plaintexts that were
+ * sealed under the same key and number: their ciphertexts together give the XOR of both. So they
+ * make the device seal parts again: with a file that was written to, with two tabs, a power cut, or
+ * a profile of an older day.
  */
 import "fake-indexeddb/auto";
 
@@ -21,7 +22,8 @@ const { plain, file } = randomFile(7 * fakePartBytes + 77);
 const count = 8;
 const isPart = (call: string): boolean => call.startsWith("POST /v2/secrets/secret/upload/");
 /** The same file, of the same size, with every byte from `at` on another. */
-const writtenTo = (at: number, end = plain.length): Blob => new Blob([plain.map((byte, index) => (index >= at && index < end ? byte ^ 0x55 : byte))]);
+const writtenTo = (at: number, end = plain.length): Blob =>
+  new Blob([plain.map((byte, index) => (index >= at && index < end ? byte ^ 0x55 : byte))]);
 
 let world: World;
 let tab: UploadingTab;
@@ -42,10 +44,13 @@ beforeEach(async () => {
   Object.assign(tab.calls, { part: wiretap });
 });
 
-/** What the attacker got: numbers of the parts of which two different ciphertexts left the device. */
+/**
+ * What the attacker got: numbers of the parts of which two different ciphertexts left the device.
+ */
 function sealedTwice(): number[] {
   const seen = new Map<number, Set<string>>();
-  for (const [part, bytes] of left) seen.set(part, (seen.get(part) ?? new Set()).add(Buffer.from(bytes).toString("base64")));
+  for (const [part, bytes] of left)
+    seen.set(part, (seen.get(part) ?? new Set()).add(Buffer.from(bytes).toString("base64")));
   return [...seen].filter(([, bytes]) => bytes.size > 1).map(([part]) => part);
 }
 
@@ -62,7 +67,10 @@ async function sendSome(parts: number): Promise<void> {
 
 const publishes = async (): Promise<unknown> => finishUpload(tab.vault, tab, uploadId, null, {});
 
-/** Works on a disk that loses in a power cut, which comes then, what was not written with strict durability. */
+/**
+ * Works on a disk that loses in a power cut, which comes then, what was not written with strict
+ * durability.
+ */
 async function powerCutAfter(work: () => Promise<unknown>): Promise<void> {
   const { prototype } = IDBDatabase;
   const { transaction } = prototype;
@@ -112,7 +120,10 @@ describe("somebody who wants two plaintexts under one key and number", () => {
       await both.come;
     };
     const other = { ...tab.records };
-    const results = await Promise.allSettled([tab.send(uploadId, file), tab.send(uploadId, writtenTo(0), { records: other })]);
+    const results = await Promise.allSettled([
+      tab.send(uploadId, file),
+      tab.send(uploadId, writtenTo(0), { records: other }),
+    ]);
     expect(sealedTwice()).toEqual([]);
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(results.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "conflict" } });
@@ -152,7 +163,9 @@ describe("somebody who wants two plaintexts under one key and number", () => {
     left.length = 0;
     let reads = 0; // all known parts are compared, the first one is made again, and then the file is another one
     const changed = writtenTo(0);
-    const changing = Object.assign(new Blob([plain]), { slice: (start: number, end: number) => (reads++ <= known ? file : changed).slice(start, end) });
+    const changing = Object.assign(new Blob([plain]), {
+      slice: (start: number, end: number) => (reads++ <= known ? file : changed).slice(start, end),
+    });
     await expect(tab.send(uploadId, changing)).rejects.toMatchObject({ code: "file_changed" });
     expect(left.filter(([part]) => part !== 1)).toEqual([]);
     await tab.send(uploadId, file);

@@ -22,8 +22,9 @@ import { byMarket, codeOf, createSharingWorld, type SharingWorld } from "../test
 import { textSecret } from "../testing/world.ts";
 
 /*
- * The service between two people lies: about keys, tickets, contents, about who sent something and which update it is. Each lie ends
- * in a refusal, before a view is claimed or anything is sealed wherever that can be known before.
+ * The service between two people lies: about keys, tickets, contents, about who sent something and
+ * which update it is. Each lie ends in a refusal, before a view is claimed or anything is sealed
+ * wherever that can be known before.
  */
 
 const nothing = { password: null, picture: null };
@@ -45,14 +46,24 @@ function sayKeys(of: "ada" | "ben", to: SharingWorld["ada"], statement: KeyState
 
 /** Replaces members of what a claim is answered. */
 function sayClaimed(to: SharingWorld["ada"], change: (claimed: { ticket: string }) => object): void {
-  to.service.answer = (call, answer) => (call.startsWith("POST /share/get-") && hasTicket(answer) ? { ...answer, ...change(answer) } : answer);
+  to.service.answer = (call, answer) =>
+    call.startsWith("POST /share/get-") && hasTicket(answer) ? { ...answer, ...change(answer) } : answer;
 }
 
 function hasTicket(answer: unknown): answer is { ticket: string } {
   return typeof answer === "object" && answer !== null && "ticket" in answer;
 }
 
-const contentOfMallory: SharedContent = { secretId: "019a9e2c-7c1e-7abc-8def-000000000001", version: 1, identity: linkIdentity(new Uint8Array(32), null), sha256: toB64u(new Uint8Array(32)), kind: "text", size: 5, mime: "text/plain", author: "verified" };
+const contentOfMallory: SharedContent = {
+  secretId: "019a9e2c-7c1e-7abc-8def-000000000001",
+  version: 1,
+  identity: linkIdentity(new Uint8Array(32), null),
+  sha256: toB64u(new Uint8Array(32)),
+  kind: "text",
+  size: 5,
+  mime: "text/plain",
+  author: "verified",
+};
 
 describe("a service that swaps the recipient's key", () => {
   it("is stopped with both sets of words, before anything is sealed", async () => {
@@ -64,7 +75,10 @@ describe("a service that swaps the recipient's key", () => {
     const swapped = await findPerson(adasVault, "Ben");
     expect(swapped).toMatchObject({ standing: "changed", formerWords: words });
     expect(swapped.words).not.toEqual(words);
-    await expect(world.share({ to: { audience: "person", person: swapped } })).rejects.toMatchObject({ code: "person_changed", details: { words: swapped.words, former_words: words } });
+    await expect(world.share({ to: { audience: "person", person: swapped } })).rejects.toMatchObject({
+      code: "person_changed",
+      details: { words: swapped.words, former_words: words },
+    });
     expect(world.sharing.shares.size).toBe(0);
   });
 
@@ -89,16 +103,29 @@ describe("a service that swaps the recipient's key", () => {
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
     const statement = await makeKeyStatement(mallory, mallorysId);
-    for (const name of ["mallory", "notary"]) world.sharing.people.set(name, { userId: mallorysId, userName: name, account: () => world.ben.service.account });
-    ada.service.answer = (call, answer) => (/^get \/users\/(mallory|notary)\/key$/.test(call.toLowerCase()) ? statement : answer);
+    for (const name of ["mallory", "notary"])
+      world.sharing.people.set(name, { userId: mallorysId, userName: name, account: () => world.ben.service.account });
+    ada.service.answer = (call, answer) =>
+      /^get \/users\/(mallory|notary)\/key$/.test(call.toLowerCase()) ? statement : answer;
     await pinPerson(adasVault, await findPerson(adasVault, "Mallory"));
     await setCompared(adasVault, mallorysId, true);
 
-    await expect(findPerson(adasVault, "notary")).resolves.toMatchObject({ standing: "changed", formerName: "Mallory" });
+    await expect(findPerson(adasVault, "notary")).resolves.toMatchObject({
+      standing: "changed",
+      formerName: "Mallory",
+    });
     sayKeys("ben", ada, statement);
     const swapped = await findPerson(adasVault, "Ben");
-    expect(swapped).toMatchObject({ userId: mallorysId, standing: "changed", formerWords: ben.words, formerName: null });
-    await expect(world.share({ to: { audience: "person", person: swapped } })).rejects.toMatchObject({ code: "person_changed", details: { user_id: mallorysId, former_words: ben.words } });
+    expect(swapped).toMatchObject({
+      userId: mallorysId,
+      standing: "changed",
+      formerWords: ben.words,
+      formerName: null,
+    });
+    await expect(world.share({ to: { audience: "person", person: swapped } })).rejects.toMatchObject({
+      code: "person_changed",
+      details: { user_id: mallorysId, former_words: ben.words },
+    });
     expect(world.sharing.shares.size).toBe(0);
   });
 
@@ -108,7 +135,17 @@ describe("a service that swaps the recipient's key", () => {
     await pinPerson(adasVault, ben);
     const [pinned] = (await readKeyring(adasVault))?.opened?.book.people ?? [];
     const statement = await makeKeyStatement(mallory, ben.userId);
-    const standing = (keys: object): string => knownAs(pinned === undefined ? [] : [pinned], { userId: ben.userId, userName: "ben", statement: { ...statement, recipient: pinned?.recipient ?? "", signing_key: pinned?.signing_key ?? "", ...keys } }).standing;
+    const standing = (keys: object): string =>
+      knownAs(pinned === undefined ? [] : [pinned], {
+        userId: ben.userId,
+        userName: "ben",
+        statement: {
+          ...statement,
+          recipient: pinned?.recipient ?? "",
+          signing_key: pinned?.signing_key ?? "",
+          ...keys,
+        },
+      }).standing;
     expect(standing({})).toBe("known");
     expect(standing({ recipient: statement.recipient })).toBe("changed");
     expect(standing({ signing_key: statement.signing_key })).toBe("changed");
@@ -121,9 +158,18 @@ describe("a service that swaps the recipient's key", () => {
     await setCompared(adasVault, ben.userId, true);
     sayKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
     await setBlocked(adasVault, await findPerson(adasVault, "Ben"), true);
-    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: mallorysId, standing: "changed", formerWords: ben.words, blocked: true });
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({
+      userId: mallorysId,
+      standing: "changed",
+      formerWords: ben.words,
+      blocked: true,
+    });
     ada.service.answer = (_call, answer) => answer;
-    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "compared", blocked: false });
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({
+      userId: ben.userId,
+      standing: "compared",
+      blocked: false,
+    });
   });
 
   it("has its other account take the place of the known one on request alone, not compared, and blocked where one was", async () => {
@@ -135,17 +181,26 @@ describe("a service that swaps the recipient's key", () => {
     const other = await findPerson(adasVault, "Ben");
     expect(other).toMatchObject({ userId: mallorysId, standing: "changed", blocked: true });
     await pinPerson(adasVault, other);
-    await expect(listPeople(adasVault)).resolves.toMatchObject([{ userId: mallorysId, standing: "known", blocked: true }]);
+    await expect(listPeople(adasVault)).resolves.toMatchObject([
+      { userId: mallorysId, standing: "known", blocked: true },
+    ]);
     await setBlocked(adasVault, other, false);
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ standing: "known", blocked: false });
     ada.service.answer = (_call, answer) => answer;
-    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ userId: ben.userId, standing: "changed", formerWords: other.words });
+    await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({
+      userId: ben.userId,
+      standing: "changed",
+      formerWords: other.words,
+    });
   });
 
   it("cannot change it under a share that exists", async () => {
     const { adasVault, ada } = world;
     const shareId = await world.shareWithBen();
-    await update(adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     sayKeys("ben", ada, await makeKeyStatement(mallory, world.stored(shareId).wire.recipient ?? ""));
     expect(await codeOf(updateShareContent(adasVault, shareId, byMarket))).toBe("person_changed");
     expect(world.stored(shareId).version).toBe(1);
@@ -176,7 +231,19 @@ describe("a service that swaps the sender", () => {
     const shareId = await world.shareWithBen();
     await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
     const recipient = ben.service.account.keyring?.keyStatement.recipient ?? "";
-    const forged = await sealShareTicket(mallory, { shareId, audience: "person", rev: 9, recipient, owner: adasVault.userId, createdAt: "2026-11-21T10:00:00.000Z" }, { title: "Pay this", name: "a" }, contentOfMallory);
+    const forged = await sealShareTicket(
+      mallory,
+      {
+        shareId,
+        audience: "person",
+        rev: 9,
+        recipient,
+        owner: adasVault.userId,
+        createdAt: "2026-11-21T10:00:00.000Z",
+      },
+      { title: "Pay this", name: "a" },
+      contentOfMallory,
+    );
     sayClaimed(ben, () => ({ ticket: toB64u(forged) }));
     expect(await codeOf(openReceived(bensVault, shareId, null))).toBe("decryption_failed");
   });
@@ -189,11 +256,17 @@ describe("a service that swaps the sender", () => {
     await setCompared(bensVault, ada.userId, true);
     const from = { user_id: ada.userId, user_name: "notary" };
     ben.service.answer = (call, answer) => {
-      if (call === "GET /user/share-with-me") return { shares: (answer as SharesWithMe).shares.map((share) => ({ ...share, from })) };
+      if (call === "GET /user/share-with-me")
+        return { shares: (answer as SharesWithMe).shares.map((share) => ({ ...share, from })) };
       return call.startsWith("POST /share/get-") ? { ...(answer as object), from } : answer;
     };
-    await expect(receivedShares(bensVault)).resolves.toMatchObject([{ from: { userId: ada.userId, userName: "Ada", standing: "changed" } }]);
-    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_changed", details: { user_id: ada.userId, former_name: "Ada" } });
+    await expect(receivedShares(bensVault)).resolves.toMatchObject([
+      { from: { userId: ada.userId, userName: "Ada", standing: "changed" } },
+    ]);
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({
+      code: "person_changed",
+      details: { user_id: ada.userId, former_name: "Ada" },
+    });
     expect(world.stored(shareId).claims.size).toBe(0);
   });
 
@@ -202,7 +275,9 @@ describe("a service that swaps the sender", () => {
     const shareId = await world.shareWithBen();
     const { words } = await findPerson(bensVault, "Ada");
     sayKeys("ada", ben, await makeKeyStatement(mallory, world.adasVault.userId));
-    await expect(openReceived(bensVault, shareId, null, { accept: words })).rejects.toMatchObject({ code: "person_unknown" });
+    await expect(openReceived(bensVault, shareId, null, { accept: words })).rejects.toMatchObject({
+      code: "person_unknown",
+    });
     expect(world.stored(shareId).claims.size).toBe(0);
     await expect(listPeople(bensVault)).resolves.toEqual([]);
   });
@@ -226,7 +301,8 @@ describe("a service that swaps ticket or content", () => {
 
     const [link, other] = [await world.share({}), await world.share({})];
     const visitor = world.visit(link.link);
-    visitor.service.answer = (_call, answer) => (hasTicket(answer) ? { ...answer, ticket: world.stored(other.shareId).ticket } : answer);
+    visitor.service.answer = (_call, answer) =>
+      hasTicket(answer) ? { ...answer, ticket: world.stored(other.shareId).ticket } : answer;
     expect(await codeOf(openShare(visitor, link.shareId, nothing))).toBe("decryption_failed");
 
     visitor.service.answer = (call, answer) => {
@@ -239,9 +315,23 @@ describe("a service that swaps ticket or content", () => {
 
   it("cannot have names opened that are longer than the portal takes, whoever sealed them", async () => {
     const identity = linkIdentity(new Uint8Array(32), null);
-    const expected = { shareId: "AAAAAAAAAAAAAAAAAAAAAA", audience: "public", recipient: await recipientOf(identity), owner: world.adasVault.userId, ownerKey: null } as const;
-    const opens = async (label: { readonly title: string; readonly name: string }, mime = "text/plain"): Promise<unknown> => {
-      const sealed = await sealShareTicket(mallory, { ...expected, rev: 1, createdAt: "2026-11-21T10:00:00.000Z" }, label, { ...contentOfMallory, mime });
+    const expected = {
+      shareId: "AAAAAAAAAAAAAAAAAAAAAA",
+      audience: "public",
+      recipient: await recipientOf(identity),
+      owner: world.adasVault.userId,
+      ownerKey: null,
+    } as const;
+    const opens = async (
+      label: { readonly title: string; readonly name: string },
+      mime = "text/plain",
+    ): Promise<unknown> => {
+      const sealed = await sealShareTicket(
+        mallory,
+        { ...expected, rev: 1, createdAt: "2026-11-21T10:00:00.000Z" },
+        label,
+        { ...contentOfMallory, mime },
+      );
       return codeOf(openShareTicket(identity, sealed, expected));
     };
     expect(await opens({ title: "🔑".repeat(200), name: "🔑".repeat(255) })).toBe("none");
@@ -255,14 +345,31 @@ describe("a service that swaps ticket or content", () => {
     const key = fromB64u(link?.split("#s=")[1] ?? "");
     const identity = linkIdentity(key, null);
     const recipient = await recipientOf(identity);
-    const whole = await openShareTicket(identity, fromB64u(world.stored(shareId).ticket), { shareId, audience: "public", recipient, owner: world.adasVault.userId, ownerKey: null });
+    const whole = await openShareTicket(identity, fromB64u(world.stored(shareId).ticket), {
+      shareId,
+      audience: "public",
+      recipient,
+      owner: world.adasVault.userId,
+      ownerKey: null,
+    });
     const { keys } = world.adasVault;
     if (whole === null || keys === null) throw new TypeError("Ada is unlocked, and the link is hers");
     const { sig: _sig, ...signed } = whole;
-    world.stored(shareId).ticket = toB64u(await sealSignedShare(recipient, await signDocument("ticket", { ...signed, title: "", name: " ", mime: "" }, keys.signer)));
+    world.stored(shareId).ticket = toB64u(
+      await sealSignedShare(
+        recipient,
+        await signDocument("ticket", { ...signed, title: "", name: " ", mime: "" }, keys.signer),
+      ),
+    );
     const { title, name, mime, contentKind, content } = await openShare(world.visit(link), shareId, nothing);
     expect({ title, name, mime }).toEqual({ title: "", name: "secret.txt", mime: "application/octet-stream" });
-    const secret = { ...textSecret("Kept"), contentKind, name, mime, content: new Blob([copyOf(content ?? new Uint8Array())]) };
+    const secret = {
+      ...textSecret("Kept"),
+      contentKind,
+      name,
+      mime,
+      content: new Blob([copyOf(content ?? new Uint8Array())]),
+    };
     await expect(protect(world.bensVault, secret, {})).resolves.toMatchObject({ version: 1 });
   });
 
@@ -270,7 +377,19 @@ describe("a service that swaps ticket or content", () => {
     const { shareId, link } = await world.share({});
     const visitor = world.visit(link);
     const recipient = await recipientOf(linkIdentity(new Uint8Array(32), null));
-    const forged = await sealShareTicket(mallory, { shareId, audience: "public", rev: 1, recipient, owner: world.adasVault.userId, createdAt: "2026-11-21T10:00:00.000Z" }, { title: "Pay this", name: "a" }, contentOfMallory);
+    const forged = await sealShareTicket(
+      mallory,
+      {
+        shareId,
+        audience: "public",
+        rev: 1,
+        recipient,
+        owner: world.adasVault.userId,
+        createdAt: "2026-11-21T10:00:00.000Z",
+      },
+      { title: "Pay this", name: "a" },
+      contentOfMallory,
+    );
     visitor.service.answer = (_call, answer) => (hasTicket(answer) ? { ...answer, ticket: toB64u(forged) } : answer);
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("decryption_failed");
   });
@@ -278,7 +397,8 @@ describe("a service that swaps ticket or content", () => {
   it("is refused where it asks for a picture and gives no helper, before a view is claimed", async () => {
     const { shareId, link } = await world.share({});
     const visitor = world.visit(link);
-    visitor.service.answer = (_call, answer) => (typeof answer === "object" && answer !== null && "share_helper" in answer ? { ...answer, picture: true } : answer);
+    visitor.service.answer = (_call, answer) =>
+      typeof answer === "object" && answer !== null && "share_helper" in answer ? { ...answer, picture: true } : answer;
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("decryption_failed");
     expect(world.stored(shareId).claims.size).toBe(0);
   });
@@ -286,9 +406,15 @@ describe("a service that swaps ticket or content", () => {
   it("cannot turn a public link into one for signed-in people, nor leave out its picture or password", async () => {
     const { shareId, link } = await world.share({ password: "four words" });
     const visitor = world.visit(link);
-    visitor.service.answer = (_call, answer) => (typeof answer === "object" && answer !== null && "share_helper" in answer ? { ...answer, password: false } : answer);
+    visitor.service.answer = (_call, answer) =>
+      typeof answer === "object" && answer !== null && "share_helper" in answer
+        ? { ...answer, password: false }
+        : answer;
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("wrong_password");
-    visitor.service.answer = (_call, answer) => (typeof answer === "object" && answer !== null && "share_helper" in answer ? { ...answer, audience: "signed_in" } : answer);
+    visitor.service.answer = (_call, answer) =>
+      typeof answer === "object" && answer !== null && "share_helper" in answer
+        ? { ...answer, audience: "signed_in" }
+        : answer;
     expect(await codeOf(openShare(visitor, shareId, { ...nothing, password: "four words" }))).toBe("decryption_failed");
   });
 });
@@ -300,7 +426,10 @@ describe("a service that replays", () => {
     const first = world.stored(shareId).ticket;
     await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
     await openReceived(bensVault, shareId, null);
-    await update(adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     await updateShareContent(adasVault, shareId, byMarket);
     await openReceived(bensVault, shareId, null);
     world.stored(shareId).version = 1;

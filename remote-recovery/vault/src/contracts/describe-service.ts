@@ -8,7 +8,16 @@ import { describeStages } from "./service/stages.ts";
 import type { ServiceUnderTest } from "./service/under-test.ts";
 import { describeUploads } from "./service/uploads.ts";
 
-const resources = [describeKeyring, describeStages, describeSecrets, describeUploads, describeDeviceLinks, describeShares, describeRequests, describeReset];
+const resources = [
+  describeKeyring,
+  describeStages,
+  describeSecrets,
+  describeUploads,
+  describeDeviceLinks,
+  describeShares,
+  describeRequests,
+  describeReset,
+];
 
 /** What the vault relies on of the service, told of whatever `make` starts. */
 export function describeService(name: string, make: () => Promise<ServiceUnderTest>): void {

@@ -5,7 +5,11 @@ const none = "AAAAAAAAAAAAAAAAAAAAAA";
 
 export function describeCalls(make: MakeStage): void {
   it("gives up every act that is cancelled, and changes nothing", async () => {
-    const { vault, shown, shownKey } = await make({ secrets: [{ title: "Deed", content: "house" }], people: [{ userName: "bruno" }], startAnew: "ready" });
+    const { vault, shown, shownKey } = await make({
+      secrets: [{ title: "Deed", content: "house" }],
+      people: [{ userName: "bruno" }],
+      startAnew: "ready",
+    });
     const [id] = await idsOf(vault);
     const before = await vault.list();
     const person = await vault.people.find("bruno");
@@ -40,7 +44,20 @@ export function describeCalls(make: MakeStage): void {
       "deviceLinks.offer": () => vault.deviceLinks.offer({ shown: key, name: "Laptop" }, options),
       "deviceLinks.look": () => vault.deviceLinks.look("", options),
       "deviceLinks.admit": () => vault.deviceLinks.admit("", opener, options),
-      "shares.create": () => vault.shares.create({ secretId: id, to: { audience: "public" }, expiresAt: later, maxViews: null, password: null, picture: null, notify: false }, opener, options),
+      "shares.create": () =>
+        vault.shares.create(
+          {
+            secretId: id,
+            to: { audience: "public" },
+            expiresAt: later,
+            maxViews: null,
+            password: null,
+            picture: null,
+            notify: false,
+          },
+          opener,
+          options,
+        ),
       "shares.ofSecret": () => vault.shares.ofSecret(id, options),
       "shares.showLink": () => vault.shares.showLink(none, null, options),
       "shares.change": () => vault.shares.change(none, { maxViews: 1 }, options),
@@ -50,14 +67,27 @@ export function describeCalls(make: MakeStage): void {
       "people.pin": () => vault.people.pin(person, options),
       "received.list": () => vault.received.list(options),
       "received.open": () => vault.received.open(none, opener, options),
-      "requests.create": () => vault.requests.create({ title: "x", note: "", askedBy: "Alba", expiresAt: later, maxSize: 1, notify: false }, opener, options),
+      "requests.create": () =>
+        vault.requests.create(
+          { title: "x", note: "", askedBy: "Alba", expiresAt: later, maxSize: 1, notify: false },
+          opener,
+          options,
+        ),
       "requests.list": () => vault.requests.list(options),
       "requests.showLink": () => vault.requests.showLink(none, null, options),
       "requests.open": () => vault.requests.open(none, null, options),
       "requests.collect": () => vault.requests.collect(none, options),
       "requests.drop": () => vault.requests.drop(none, options),
     };
-    const codes = await Promise.all(Object.entries(acts).map(async ([name, act]) => [name, await act().then(() => "none", (error: unknown) => (expect(error).toEqual(code("cancelled")), "cancelled"))]));
+    const codes = await Promise.all(
+      Object.entries(acts).map(async ([name, act]) => [
+        name,
+        await act().then(
+          () => "none",
+          (error: unknown) => (expect(error).toEqual(code("cancelled")), "cancelled"),
+        ),
+      ]),
+    );
     expect(Object.fromEntries(codes)).toEqual(Object.fromEntries(Object.keys(acts).map((name) => [name, "cancelled"])));
     await expect(vault.list()).resolves.toEqual(before);
     await expect(vault.images()).resolves.toHaveLength(1);

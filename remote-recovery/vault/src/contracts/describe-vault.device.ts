@@ -1,8 +1,21 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { code, first, idsOf, largeText, nowhere, textContent, textOf, textSecret, type MakeStage } from "./describe-vault.stage.ts";
+import {
+  code,
+  first,
+  idsOf,
+  largeText,
+  nowhere,
+  textContent,
+  textOf,
+  textSecret,
+  type MakeStage,
+} from "./describe-vault.stage.ts";
 
-const lake = { images: [{ name: "Lake", picture: "lake", passphrase: "pass" }], secrets: [{ title: "t", content: "c" }] };
+const lake = {
+  images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+  secrets: [{ title: "t", content: "c" }],
+};
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
 
 export function describeDevice(make: MakeStage): void {
@@ -11,13 +24,28 @@ export function describeDevice(make: MakeStage): void {
       const { vault, shown } = await make({});
       await expect(vault.refresh()).resolves.toEqual({ status: "empty" });
       expect(vault.getState()).toEqual({ status: "empty" });
-      for (const list of [vault.list, vault.images, vault.uploads, vault.shares.all, vault.people.list, vault.requests.list, vault.received.list]) await expect(list()).resolves.toEqual([]);
+      for (const list of [
+        vault.list,
+        vault.images,
+        vault.uploads,
+        vault.shares.all,
+        vault.people.list,
+        vault.requests.list,
+        vault.received.list,
+      ])
+        await expect(list()).resolves.toEqual([]);
       await expect(vault.openers.list()).resolves.toEqual({ openers: [], secrets: [] });
       await expect(vault.unlock(shown("garden"))).rejects.toEqual(code("no_keyring"));
       await expect(vault.unlockByPresence()).rejects.toEqual(code("no_keyring"));
       await expect(vault.openers.recognise(shown("garden"))).rejects.toEqual(code("no_keyring"));
       await expect(vault.protect(textSecret("Seed", "words"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.startAnew.status()).resolves.toEqual({ state: "none", askedAt: null, readyAt: null, endedAt: null, keptUntil: null });
+      await expect(vault.startAnew.status()).resolves.toEqual({
+        state: "none",
+        askedAt: null,
+        readyAt: null,
+        endedAt: null,
+        keptUntil: null,
+      });
       await expect(vault.startAnew.ask()).rejects.toEqual(code("no_keyring"));
     });
 
@@ -28,12 +56,17 @@ export function describeDevice(make: MakeStage): void {
       const undo = vault.subscribe(() => {
         told.push(JSON.stringify(vault.getState()));
       });
-      const { secretId, version } = await vault.protect({ ...textSecret("Seed", "words", shown("lake", "pass")), contentKind: "seed" });
+      const { secretId, version } = await vault.protect({
+        ...textSecret("Seed", "words", shown("lake", "pass")),
+        contentKind: "seed",
+      });
       expect(version).toBe(1);
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       expect(told).toEqual([JSON.stringify({ status: "unlocked", device: null })]);
       await expect(vault.list()).resolves.toMatchObject([{ secretId, label: { title: "Seed", tags: ["paper"] } }]);
-      await expect(vault.images()).resolves.toEqual([{ id: expect.any(String) as string, name: "Lake", createdAt: expect.any(String) as string }]);
+      await expect(vault.images()).resolves.toEqual([
+        { id: expect.any(String) as string, name: "Lake", createdAt: expect.any(String) as string },
+      ]);
       expect(textOf(await vault.recover(secretId, shown("lake", "pass")))).toBe("words");
       await expect(vault.answerDevice("shared")).resolves.toEqual({ remembers: false });
       await expect(vault.answerDevice("own")).resolves.toEqual({ remembers: true });
@@ -52,7 +85,8 @@ export function describeDevice(make: MakeStage): void {
       await expect(vault.images()).resolves.toEqual([]);
       await expect(vault.unlock(shown("lake"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
       await expect(vault.unlock(shown("lake", "other"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
-      await expect(vault.unlock(shown("sea"))).rejects.toEqual(code("not_this_picture_or_passphrase")); // one of the account has a passphrase
+      // one of the account has a passphrase
+      await expect(vault.unlock(shown("sea"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
       await vault.unlock(shown("lake", "pass"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       await expect(vault.list()).resolves.toMatchObject([{ label: { title: "t" } }]);
@@ -91,40 +125,59 @@ export function describeDevice(make: MakeStage): void {
     });
 
     it("stars, trashes and takes out of the trash, and says which versions there are", async () => {
-      const { vault } = await make({ secrets: [{ title: "Deed", content: "house", former: ["hut"] }], unlocked: false });
+      const { vault } = await make({
+        secrets: [{ title: "Deed", content: "house", former: ["hut"] }],
+        unlocked: false,
+      });
       const [id] = await idsOf(vault);
       await vault.setFavorite(id, true);
       await vault.trash(id);
-      await expect(vault.list()).resolves.toMatchObject([{ favorite: true, deletedAt: expect.any(String) as string, label: null }]);
+      await expect(vault.list()).resolves.toMatchObject([
+        { favorite: true, deletedAt: expect.any(String) as string, label: null },
+      ]);
       await vault.restore(id);
       await vault.setFavorite(id, false);
       await expect(vault.list()).resolves.toMatchObject([{ favorite: false, deletedAt: null }]);
-      await expect(vault.history(id)).resolves.toMatchObject([{ version: 2, current: true }, { version: 1, current: false }]);
+      await expect(vault.history(id)).resolves.toMatchObject([
+        { version: 2, current: true },
+        { version: 1, current: false },
+      ]);
       expect(vault.getState()).toEqual({ status: "locked" });
     });
 
-    it.each(["recover", "rehearse", "restoreVersion", "exportSecrets", "makeKit", "cover"])("is unlocked by the opener of an act: %s", async (act) => {
-      const { vault, shown } = await make({ ...deed, unlocked: false });
-      const [id] = await idsOf(vault);
-      const opener = shown("garden");
-      const acts: Readonly<Record<string, () => Promise<unknown>>> = {
-        recover: () => vault.recover(id, opener),
-        rehearse: () => vault.rehearse(id, opener),
-        restoreVersion: () => vault.restoreVersion(id, 1, opener),
-        exportSecrets: () => vault.exportSecrets([id], opener),
-        makeKit: () => vault.makeKit([id], opener),
-        cover: () => vault.openers.cover(opener),
-      };
-      await acts[act]?.();
-      expect(vault.getState()).toEqual({ status: "unlocked", device: null });
-    });
+    it.each(["recover", "rehearse", "restoreVersion", "exportSecrets", "makeKit", "cover"])(
+      "is unlocked by the opener of an act: %s",
+      async (act) => {
+        const { vault, shown } = await make({ ...deed, unlocked: false });
+        const [id] = await idsOf(vault);
+        const opener = shown("garden");
+        const acts: Readonly<Record<string, () => Promise<unknown>>> = {
+          recover: () => vault.recover(id, opener),
+          rehearse: () => vault.rehearse(id, opener),
+          restoreVersion: () => vault.restoreVersion(id, 1, opener),
+          exportSecrets: () => vault.exportSecrets([id], opener),
+          makeKit: () => vault.makeKit([id], opener),
+          cover: () => vault.openers.cover(opener),
+        };
+        await acts[act]?.();
+        expect(vault.getState()).toEqual({ status: "unlocked", device: null });
+      },
+    );
   });
 
   describe("a lock", () => {
     it("puts away what was opened, and every handle", async () => {
-      const { vault, shown } = await make({ secrets: [{ title: "Deed", content: "house" }, { title: "Film", content: largeText, large: true }] });
+      const { vault, shown } = await make({
+        secrets: [
+          { title: "Deed", content: "house" },
+          { title: "Film", content: largeText, large: true },
+        ],
+      });
       const [id, film] = await idsOf(vault);
-      const [opened, large] = [await vault.recover(id, shown("garden")), await vault.recover(film ?? "", shown("garden"))];
+      const [opened, large] = [
+        await vault.recover(id, shown("garden")),
+        await vault.recover(film ?? "", shown("garden")),
+      ];
       const before = shown("garden");
       const told: string[] = [];
       vault.subscribe(() => told.push(vault.getState().status));
@@ -179,7 +232,14 @@ export function describeDevice(make: MakeStage): void {
     it("ends what an opener was shown for", async () => {
       const { vault, shown } = await make(deed);
       await vault.refresh();
-      const request = { title: "The deed", note: "", askedBy: "Alba", expiresAt: new Date(Date.now() + 86_400_000).toISOString(), maxSize: 1000, notify: false };
+      const request = {
+        title: "The deed",
+        note: "",
+        askedBy: "Alba",
+        expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+        maxSize: 1000,
+        notify: false,
+      };
       await expect(vault.requests.create(request, null)).rejects.toEqual(code("show_opener_first"));
       await vault.openers.recognise(shown("garden"));
       await vault.requests.create(request, null);
@@ -205,10 +265,27 @@ export function describeDevice(make: MakeStage): void {
         () => vault.exportSecrets([id], gone),
         () => vault.makeKit([id], gone),
         () => vault.protect(textSecret("Key", "x", gone)),
-        () => vault.update(id, { baseVersion: 1, content: textContent("x"), protection: { kind: "picture", shown: gone, name: "x" } }),
+        () =>
+          vault.update(id, {
+            baseVersion: 1,
+            content: textContent("x"),
+            protection: { kind: "picture", shown: gone, name: "x" },
+          }),
         () => vault.openers.cover(gone),
         () => vault.openers.rotate([gone]),
-        () => vault.shares.create({ secretId: id, to: { audience: "public" }, expiresAt: "", maxViews: null, password: null, picture: null, notify: false }, gone),
+        () =>
+          vault.shares.create(
+            {
+              secretId: id,
+              to: { audience: "public" },
+              expiresAt: "",
+              maxViews: null,
+              password: null,
+              picture: null,
+              notify: false,
+            },
+            gone,
+          ),
       ];
       for (const act of acts) await expect(act()).rejects.toEqual(code("picture_needed"));
     });
@@ -219,8 +296,12 @@ export function describeDevice(make: MakeStage): void {
       const key = shownKey("passkey", "7");
       await expect(vault.protect(textSecret("Key", "x", key))).rejects.toEqual(code("picture_needed"));
       await expect(vault.makeKit([id], key)).rejects.toEqual(code("picture_needed"));
-      await expect(vault.openers.changeImage(key, { shown: shown("lake"), name: "Lake" })).rejects.toEqual(code("picture_needed"));
-      await expect(vault.openers.add({ shown: shown("lake"), name: "Lake" }, shown("garden"))).rejects.toEqual(code("opener_needed"));
+      await expect(vault.openers.changeImage(key, { shown: shown("lake"), name: "Lake" })).rejects.toEqual(
+        code("picture_needed"),
+      );
+      await expect(vault.openers.add({ shown: shown("lake"), name: "Lake" }, shown("garden"))).rejects.toEqual(
+        code("opener_needed"),
+      );
     });
   });
 
@@ -262,6 +343,16 @@ export function describeDevice(make: MakeStage): void {
     await vault.signOut();
     expect(vault.getState()).toEqual({ status: "unknown" });
     expect(told).toEqual(["unknown"]);
-    for (const act of [vault.refresh, vault.list, vault.images, vault.uploads, vault.unlockByPresence, vault.shares.all, vault.people.list, vault.openers.list]) await expect(act()).rejects.toEqual(code("vault_unavailable"));
+    for (const act of [
+      vault.refresh,
+      vault.list,
+      vault.images,
+      vault.uploads,
+      vault.unlockByPresence,
+      vault.shares.all,
+      vault.people.list,
+      vault.openers.list,
+    ])
+      await expect(act()).rejects.toEqual(code("vault_unavailable"));
   });
 }

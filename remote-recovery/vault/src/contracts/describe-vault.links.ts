@@ -4,7 +4,12 @@ import type { ProvidedSecret } from "@relicario/shared/contract";
 import { code, largeText, textContent, textOf, type LinkScene, type MakeLinkStage } from "./describe-vault.stage.ts";
 
 const door = { title: "Door", content: "left twice", from: "bruno" };
-const permit: NonNullable<LinkScene["request"]> = { title: "The permit", note: "for the notary", askedBy: "Alba", maxSize: 1000 };
+const permit: NonNullable<LinkScene["request"]> = {
+  title: "The permit",
+  note: "for the notary",
+  askedBy: "Alba",
+  maxSize: 1000,
+};
 const open = { password: null, picture: null };
 
 function provided(text: string, more: Partial<ProvidedSecret> = {}): ProvidedSecret {
@@ -15,13 +20,28 @@ export function describeLinks(make: MakeLinkStage): void {
   describe("a page opened by the link of a share", () => {
     it("looks for nothing, and opens", async () => {
       const { visitor, id } = await make({ share: door });
-      const offer = { audience: "public", from: { userName: "bruno" }, password: false, picture: false, expiresAt: expect.any(String) as string, viewsLeft: null };
+      const offer = {
+        audience: "public",
+        from: { userName: "bruno" },
+        password: false,
+        picture: false,
+        expiresAt: expect.any(String) as string,
+        viewsLeft: null,
+      };
       await expect(visitor.lookAtShare(id)).resolves.toEqual(offer);
       await expect(visitor.lookAtShare(id, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
       await expect(visitor.openShare(id, open, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
       const phases = new Set<string>();
       const opened = await visitor.openShare(id, open, { onProgress: ({ phase }) => phases.add(phase) });
-      expect(opened).toMatchObject({ shareId: id, title: "Door", contentKind: "text", name: "secret.txt", mime: "text/plain", size: 10, sender: { userId: expect.any(String) as string, userName: "bruno", standing: "says", words: [] } });
+      expect(opened).toMatchObject({
+        shareId: id,
+        title: "Door",
+        contentKind: "text",
+        name: "secret.txt",
+        mime: "text/plain",
+        size: 10,
+        sender: { userId: expect.any(String) as string, userName: "bruno", standing: "says", words: [] },
+      });
       expect(textOf(opened)).toBe("left twice");
       expect((await opened.save(null))?.size).toBe(10);
       expect([...phases]).toEqual(expect.arrayContaining(["fetching", "passphrase"]));
@@ -38,11 +58,19 @@ export function describeLinks(make: MakeLinkStage): void {
     it("takes its password, a few wrong ones, and no more", async () => {
       const { visitor, id } = await make({ share: { ...door, password: "word", viewsLeft: 5 } });
       await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ password: true, viewsLeft: 5 });
-      for (const password of [null, ""]) await expect(visitor.openShare(id, { ...open, password })).rejects.toEqual(code("validation_error", { fields: ["password"] }));
-      await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(code("wrong_password", { tries_left: maxWrongPasswords - 1 }));
+      for (const password of [null, ""])
+        await expect(visitor.openShare(id, { ...open, password })).rejects.toEqual(
+          code("validation_error", { fields: ["password"] }),
+        );
+      await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(
+        code("wrong_password", { tries_left: maxWrongPasswords - 1 }),
+      );
       await expect(visitor.openShare(id, { ...open, password: "word" })).resolves.toMatchObject({ title: "Door" });
       await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ viewsLeft: 4 });
-      for (let left = maxWrongPasswords - 2; left >= 0; left--) await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(code("wrong_password", { tries_left: left }));
+      for (let left = maxWrongPasswords - 2; left >= 0; left--)
+        await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(
+          code("wrong_password", { tries_left: left }),
+        );
       await expect(visitor.openShare(id, { ...open, password: "word" })).rejects.toEqual(code("share_unavailable"));
       await expect(visitor.lookAtShare(id)).rejects.toEqual(code("share_unavailable"));
     });
@@ -90,13 +118,27 @@ export function describeLinks(make: MakeLinkStage): void {
     it("says what is asked for, and answers once", async () => {
       const { visitor, id } = await make({ request: permit });
       const offer = await visitor.lookAtRequest(id);
-      expect(offer).toMatchObject({ title: "The permit", note: "for the notary", askedBy: "Alba", state: "awaiting", begun: null });
+      expect(offer).toMatchObject({
+        title: "The permit",
+        note: "for the notary",
+        askedBy: "Alba",
+        state: "awaiting",
+        begun: null,
+      });
       expect(offer.maxSize).toBeGreaterThanOrEqual(permit.maxSize);
-      await expect(visitor.answer(id, provided("x".repeat(offer.maxSize + 100_000)))).rejects.toEqual(code("payload_too_large"));
-      await expect(visitor.answer(id, provided("number 7", { name: "" }))).rejects.toEqual(code("validation_error", { fields: ["name"] }));
-      await expect(visitor.answer(id, provided("number 7"), { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
+      await expect(visitor.answer(id, provided("x".repeat(offer.maxSize + 100_000)))).rejects.toEqual(
+        code("payload_too_large"),
+      );
+      await expect(visitor.answer(id, provided("number 7", { name: "" }))).rejects.toEqual(
+        code("validation_error", { fields: ["name"] }),
+      );
+      await expect(visitor.answer(id, provided("number 7"), { signal: AbortSignal.abort() })).rejects.toEqual(
+        code("cancelled"),
+      );
       const progress: unknown[] = [];
-      const { words, earlier } = await visitor.answer(id, provided("number 7"), { onProgress: ({ phase, done, total }) => progress.push([phase, done === total]) });
+      const { words, earlier } = await visitor.answer(id, provided("number 7"), {
+        onProgress: ({ phase, done, total }) => progress.push([phase, done === total]),
+      });
       expect(words).toHaveLength(8);
       expect(earlier).toBeUndefined();
       expect(progress).toContainEqual(["sending", true]);

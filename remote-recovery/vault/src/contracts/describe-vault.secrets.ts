@@ -1,24 +1,64 @@
 import { maxTitleLength } from "@relicario/shared/api";
 
-import { code, first, idsOf, largeText, nowhere, textContent, textOf, textSecret, type MakeStage } from "./describe-vault.stage.ts";
+import {
+  code,
+  first,
+  idsOf,
+  largeText,
+  nowhere,
+  textContent,
+  textOf,
+  textSecret,
+  type MakeStage,
+} from "./describe-vault.stage.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
-const two = { secrets: [{ title: "Deed", content: "house" }, { title: "Key", content: "door" }] };
+const two = {
+  secrets: [
+    { title: "Deed", content: "house" },
+    { title: "Key", content: "door" },
+  ],
+};
 
 export function describeSecrets(make: MakeStage): void {
   describe("protecting", () => {
     it("shows what was given, in a row and opened", async () => {
       const { vault, shown } = await make({ ...deed, unlocked: false });
       await vault.unlock(shown("garden"));
-      const { secretId, version } = await vault.protect({ ...textSecret("Seed", "words"), contentKind: "seed", name: "seed.txt", mime: "text/x-seed" });
+      const { secretId, version } = await vault.protect({
+        ...textSecret("Seed", "words"),
+        contentKind: "seed",
+        name: "seed.txt",
+        mime: "text/x-seed",
+      });
       const rows = await vault.list();
       const { label, ...row } = rows[1] ?? first([]);
       const openers = (await vault.images()).map(({ id }) => id);
       expect(row).toMatchObject({ secretId, version: 1, rev: 1, favorite: false, deletedAt: null, droppedAt: null });
       expect(row.sealedSize).toBeGreaterThan("words".length);
-      expect(label).toEqual({ title: "Seed", tags: ["paper"], contentKind: "seed", name: "seed.txt", size: 5, openers, rehearsedAt: null, kits: [] });
+      expect(label).toEqual({
+        title: "Seed",
+        tags: ["paper"],
+        contentKind: "seed",
+        name: "seed.txt",
+        size: 5,
+        openers,
+        rehearsedAt: null,
+        kits: [],
+      });
       const opened = await vault.recover(secretId, shown("garden"));
-      expect(opened).toMatchObject({ secretId, version, title: "Seed", tags: ["paper"], contentKind: "seed", name: "seed.txt", mime: "text/x-seed", size: 5, current: true, author: "verified" });
+      expect(opened).toMatchObject({
+        secretId,
+        version,
+        title: "Seed",
+        tags: ["paper"],
+        contentKind: "seed",
+        name: "seed.txt",
+        mime: "text/x-seed",
+        size: 5,
+        current: true,
+        author: "verified",
+      });
       expect(textOf(opened)).toBe("words");
       const saved = await opened.save(null);
       expect([saved?.size, saved?.type]).toEqual([5, "text/x-seed"]);
@@ -32,17 +72,30 @@ export function describeSecrets(make: MakeStage): void {
 
     it("refuses what cannot be sealed", async () => {
       const { vault } = await make(deed);
-      await expect(vault.protect({ ...textSecret("", "x") })).rejects.toEqual(code("validation_error", { fields: ["title"] }));
-      await expect(vault.protect({ ...textSecret("x".repeat(maxTitleLength + 1), "x"), name: "" })).rejects.toEqual(code("validation_error", { fields: ["title", "name"] }));
-      await expect(vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openers: [nowhere] } })).rejects.toEqual(code("opener_needed"));
+      await expect(vault.protect({ ...textSecret("", "x") })).rejects.toEqual(
+        code("validation_error", { fields: ["title"] }),
+      );
+      await expect(vault.protect({ ...textSecret("x".repeat(maxTitleLength + 1), "x"), name: "" })).rejects.toEqual(
+        code("validation_error", { fields: ["title", "name"] }),
+      );
+      await expect(
+        vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openers: [nowhere] } }),
+      ).rejects.toEqual(code("opener_needed"));
       await expect(vault.list()).resolves.toHaveLength(1);
     });
 
     it("takes a picture that is an opener already, with the passphrase that it has", async () => {
-      const { vault, shown } = await make({ images: [{ name: "Lake", picture: "lake", passphrase: "pass" }], secrets: [{ title: "Deed", content: "house" }] });
+      const { vault, shown } = await make({
+        images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+        secrets: [{ title: "Deed", content: "house" }],
+      });
       await vault.openers.recognise(shown("lake", "pass"));
-      await expect(vault.protect(textSecret("Key", "x", shown("lake")))).rejects.toEqual(code("not_this_picture_or_passphrase"));
-      await expect(vault.protect(textSecret("Key", "x", shown("lake", "other")))).rejects.toEqual(code("not_this_picture_or_passphrase"));
+      await expect(vault.protect(textSecret("Key", "x", shown("lake")))).rejects.toEqual(
+        code("not_this_picture_or_passphrase"),
+      );
+      await expect(vault.protect(textSecret("Key", "x", shown("lake", "other")))).rejects.toEqual(
+        code("not_this_picture_or_passphrase"),
+      );
       await vault.protect(textSecret("Key", "x", shown("lake", "pass")));
       await expect(vault.images()).resolves.toHaveLength(1);
     });
@@ -50,7 +103,9 @@ export function describeSecrets(make: MakeStage): void {
     it("refuses a passphrase for a picture that has none", async () => {
       const { vault, shown } = await make(deed);
       await vault.openers.recognise(shown("garden"));
-      await expect(vault.protect(textSecret("Key", "x", shown("garden", "pass")))).rejects.toEqual(code("picture_has_no_passphrase"));
+      await expect(vault.protect(textSecret("Key", "x", shown("garden", "pass")))).rejects.toEqual(
+        code("picture_has_no_passphrase"),
+      );
     });
 
     it("takes a new picture once an opener was shown", async () => {
@@ -69,23 +124,53 @@ export function describeSecrets(make: MakeStage): void {
       const { secretId } = await vault.protect(textSecret("Key", "door", shown("lake")));
       const [garden, lake] = (await vault.images()).map(({ id }) => id);
       expect((await vault.list()).map(({ label }) => label?.openers)).toEqual([[garden], [garden, lake]]);
-      for (const picture of ["garden", "lake"]) expect(textOf(await vault.recover(secretId, shown(picture)))).toBe("door");
+      for (const picture of ["garden", "lake"])
+        expect(textOf(await vault.recover(secretId, shown(picture)))).toBe("door");
       await expect(vault.recover(deedId, shown("lake"))).rejects.toEqual(code("opener_needed"));
       await expect(vault.rehearse(deedId, shown("lake"))).rejects.toEqual(code("opener_needed"));
       await expect(vault.exportSecrets([deedId], shown("lake"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.exportSecrets([deedId, secretId], shown("lake"))).resolves.toMatchObject({ exported: 1, left: [deedId], notVerified: [] });
-      await expect(vault.makeKit([deedId, secretId], shown("lake"))).resolves.toMatchObject({ secretIds: [secretId], left: [deedId] });
-      await expect(vault.shares.create({ secretId: deedId, to: { audience: "public" }, expiresAt: new Date(Date.now() + 86_400_000).toISOString(), maxViews: null, password: null, picture: null, notify: false }, shown("lake"))).rejects.toEqual(code("opener_needed"));
+      await expect(vault.exportSecrets([deedId, secretId], shown("lake"))).resolves.toMatchObject({
+        exported: 1,
+        left: [deedId],
+        notVerified: [],
+      });
+      await expect(vault.makeKit([deedId, secretId], shown("lake"))).resolves.toMatchObject({
+        secretIds: [secretId],
+        left: [deedId],
+      });
+      await expect(
+        vault.shares.create(
+          {
+            secretId: deedId,
+            to: { audience: "public" },
+            expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+            maxViews: null,
+            password: null,
+            picture: null,
+            notify: false,
+          },
+          shown("lake"),
+        ),
+      ).rejects.toEqual(code("opener_needed"));
       await vault.lock();
       await vault.unlock(shown("lake"));
       expect(vault.getState()).toMatchObject({ status: "unlocked" });
     });
 
     it("by openers of the book takes those that are named", async () => {
-      const { vault, shown } = await make({ images: [{ name: "Garden", picture: "garden" }, { name: "Lake", picture: "lake" }], ...deed });
+      const { vault, shown } = await make({
+        images: [
+          { name: "Garden", picture: "garden" },
+          { name: "Lake", picture: "lake" },
+        ],
+        ...deed,
+      });
       const [, lake] = (await vault.images()).map(({ id }) => id);
       await vault.openers.recognise(shown("garden"));
-      const { secretId } = await vault.protect({ ...textSecret("Key", "door"), protection: { kind: "openers", openers: [lake ?? ""] } });
+      const { secretId } = await vault.protect({
+        ...textSecret("Key", "door"),
+        protection: { kind: "openers", openers: [lake ?? ""] },
+      });
       await expect(vault.recover(secretId, shown("garden"))).rejects.toEqual(code("opener_needed"));
       expect(textOf(await vault.recover(secretId, shown("lake")))).toBe("door");
     });
@@ -112,15 +197,30 @@ export function describeSecrets(make: MakeStage): void {
       const [id] = await idsOf(vault);
       await vault.setFavorite(id, true);
       await expect(vault.list()).resolves.toMatchObject([{ favorite: true, rev: 1 }]);
-      for (const act of [() => vault.setFavorite(nowhere, true), () => vault.trash(nowhere), () => vault.restore(nowhere), () => vault.trash("../x"), () => vault.history(nowhere)]) await expect(act()).rejects.toEqual(code("not_found"));
+      for (const act of [
+        () => vault.setFavorite(nowhere, true),
+        () => vault.trash(nowhere),
+        () => vault.restore(nowhere),
+        () => vault.trash("../x"),
+        () => vault.history(nowhere),
+      ])
+        await expect(act()).rejects.toEqual(code("not_found"));
     });
   });
 
   describe("the trash", () => {
     it("gives back, and is emptied all or none", async () => {
-      const { vault, shown } = await make({ secrets: [{ title: "gone", content: "a", deleted: true }, { title: "here", content: "b" }] });
+      const { vault, shown } = await make({
+        secrets: [
+          { title: "gone", content: "a", deleted: true },
+          { title: "here", content: "b" },
+        ],
+      });
       const [gone, here = ""] = await idsOf(vault);
-      await expect(vault.list()).resolves.toMatchObject([{ deletedAt: expect.any(String) as string, droppedAt: null }, { deletedAt: null }]);
+      await expect(vault.list()).resolves.toMatchObject([
+        { deletedAt: expect.any(String) as string, droppedAt: null },
+        { deletedAt: null },
+      ]);
       expect(textOf(await vault.recover(gone, shown("garden")))).toBe("a");
       await expect(vault.purge([gone, here])).rejects.toEqual(code("not_in_trash"));
       await expect(vault.purge([gone, nowhere])).rejects.toEqual(code("not_found"));
@@ -156,8 +256,14 @@ export function describeSecrets(make: MakeStage): void {
         written.push(text);
         return Promise.resolve();
       };
-      const stream = { write: (bytes: Uint8Array) => note(new TextDecoder().decode(bytes)), close: () => note("closed"), abort: () => note("aborted") };
-      await expect(opened.save({ createWritable: () => Promise.resolve(stream) } as unknown as FileSystemFileHandle)).resolves.toBeNull();
+      const stream = {
+        write: (bytes: Uint8Array) => note(new TextDecoder().decode(bytes)),
+        close: () => note("closed"),
+        abort: () => note("aborted"),
+      };
+      await expect(
+        opened.save({ createWritable: () => Promise.resolve(stream) } as unknown as FileSystemFileHandle),
+      ).resolves.toBeNull();
       expect(written).toEqual(["house", "closed"]);
       await expect(opened.save(null, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
     });
@@ -165,12 +271,19 @@ export function describeSecrets(make: MakeStage): void {
     it("streams what is too large to be held, until it is put away", async () => {
       const { vault, shown } = await make(deed);
       await vault.openers.recognise(shown("garden"));
-      const { secretId } = await vault.protect({ ...textSecret("Film", largeText), contentKind: "file", name: "film.mp4", mime: "video/mp4" });
+      const { secretId } = await vault.protect({
+        ...textSecret("Film", largeText),
+        contentKind: "file",
+        name: "film.mp4",
+        mime: "video/mp4",
+      });
       await expect(vault.uploads()).resolves.toEqual([]);
       const film = await vault.recover(secretId, shown("garden"));
       expect(film).toMatchObject({ content: null, size: largeText.length, name: "film.mp4" });
       const progress: unknown[] = [];
-      const saved = await film.save(null, { onProgress: ({ phase, done, total }) => progress.push([phase, done === total]) });
+      const saved = await film.save(null, {
+        onProgress: ({ phase, done, total }) => progress.push([phase, done === total]),
+      });
       expect(saved?.size).toBe(largeText.length);
       expect(progress).toContainEqual(["opening", true]);
       await expect(film.exportAge()).rejects.toEqual(code("payload_too_large"));
@@ -181,7 +294,13 @@ export function describeSecrets(make: MakeStage): void {
 
   describe("checking a copy", () => {
     it("notes the date in the label, and with its opener", async () => {
-      const { vault, shown } = await make({ images: [{ name: "Garden", picture: "garden" }, { name: "Lake", picture: "lake" }], ...deed });
+      const { vault, shown } = await make({
+        images: [
+          { name: "Garden", picture: "garden" },
+          { name: "Lake", picture: "lake" },
+        ],
+        ...deed,
+      });
       const before = first(await vault.list());
       await expect(vault.rehearse(before.secretId, shown("sea"))).rejects.toEqual(code("not_this_picture"));
       await expect(vault.rehearse(nowhere, shown("garden"))).rejects.toEqual(code("not_found"));
@@ -200,7 +319,9 @@ export function describeSecrets(make: MakeStage): void {
       const { vault, shown } = await make(two);
       const ids = await idsOf(vault);
       const phases = new Set<string>();
-      const { identity, archive, ...exported } = await vault.exportSecrets(ids, shown("garden"), { onProgress: ({ phase }) => phases.add(phase) });
+      const { identity, archive, ...exported } = await vault.exportSecrets(ids, shown("garden"), {
+        onProgress: ({ phase }) => phases.add(phase),
+      });
       expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
       expect(archive.size).toBeGreaterThan(0);
       expect(exported).toEqual({ exported: 2, left: [], notVerified: [] });
@@ -211,15 +332,23 @@ export function describeSecrets(make: MakeStage): void {
     });
 
     it("is a kit that labels know, until the secret changes", async () => {
-      const { vault, shown } = await make({ images: [{ name: "Lake", picture: "lake", passphrase: "pass" }], secrets: [{ title: "Deed", content: "house" }] });
+      const { vault, shown } = await make({
+        images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
+        secrets: [{ title: "Deed", content: "house" }],
+      });
       const [id] = await idsOf(vault);
       const phases = new Set<string>();
-      const { name, file, sha256, madeAt, ...made } = await vault.makeKit([id], shown("lake", "pass"), { note: "for Ada", onProgress: ({ phase }) => phases.add(phase) });
+      const { name, file, sha256, madeAt, ...made } = await vault.makeKit([id], shown("lake", "pass"), {
+        note: "for Ada",
+        onProgress: ({ phase }) => phases.add(phase),
+      });
       expect(name).toBe(`kit-${madeAt.slice(0, 10)}.html`);
       expect(await hexDigest(file)).toBe(sha256);
       expect(made).toEqual({ passphrase: true, secretIds: [id], beside: [], left: [], notVerified: [] });
       expect([...phases]).toContain("fetching");
-      await expect(vault.list()).resolves.toMatchObject([{ version: 1, rev: 2, label: { kits: [{ sha256, madeAt, outdated: false }] } }]);
+      await expect(vault.list()).resolves.toMatchObject([
+        { version: 1, rev: 2, label: { kits: [{ sha256, madeAt, outdated: false }] } },
+      ]);
       await vault.update(id, { baseVersion: 1, title: "Renamed" });
       await expect(vault.list()).resolves.toMatchObject([{ label: { kits: [{ sha256, outdated: false }] } }]);
       await vault.update(id, { baseVersion: 1, content: textContent("flat") });
@@ -229,8 +358,15 @@ export function describeSecrets(make: MakeStage): void {
     it("is no kit of too much", async () => {
       const { vault, shown } = await make(deed);
       const [id] = await idsOf(vault);
-      await expect(vault.makeKit([id], shown("garden"), { note: "x".repeat(201) })).rejects.toEqual(code("validation_error", { fields: ["note"] }));
-      await expect(vault.makeKit(Array.from({ length: 65 }, () => id), shown("garden"))).rejects.toEqual(code("validation_error", { fields: ["secrets"] }));
+      await expect(vault.makeKit([id], shown("garden"), { note: "x".repeat(201) })).rejects.toEqual(
+        code("validation_error", { fields: ["note"] }),
+      );
+      await expect(
+        vault.makeKit(
+          Array.from({ length: 65 }, () => id),
+          shown("garden"),
+        ),
+      ).rejects.toEqual(code("validation_error", { fields: ["secrets"] }));
       await expect(vault.makeKit([], shown("garden"))).rejects.toEqual(code("opener_needed"));
       await expect(vault.makeKit([nowhere], shown("garden"))).rejects.toEqual(code("not_found"));
       await expect(vault.makeKit([id], shown("garden"))).resolves.toMatchObject({ passphrase: false });

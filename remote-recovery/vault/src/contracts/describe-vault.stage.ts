@@ -1,7 +1,18 @@
-import type { DeviceKind, OpenerKind, ShownImage, Standing, StartAnewStatus, Vault, Visitor } from "@relicario/shared/contract";
+import type {
+  DeviceKind,
+  OpenerKind,
+  ShownImage,
+  Standing,
+  StartAnewStatus,
+  Vault,
+  Visitor,
+} from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-/** An account as an assertion finds it, in the words of the fake vault's settings. What is left out is not there. */
+/**
+ * An account as an assertion finds it, in the words of the fake vault's settings. What is left out
+ * is not there.
+ */
 export interface Scene {
   /** Openers of all that is protected; "garden" where there are secrets and no images. */
   readonly images?: readonly SceneImage[];
@@ -11,10 +22,24 @@ export interface Scene {
   /** Uploads that an earlier page of this device left. */
   readonly uploads?: readonly SceneUpload[];
   /** Everybody else of the key directory. */
-  readonly people?: readonly { readonly userName: string; readonly standing?: Standing; readonly blocked?: boolean; readonly formerName?: string }[];
+  readonly people?: readonly {
+    readonly userName: string;
+    readonly standing?: Standing;
+    readonly blocked?: boolean;
+    readonly formerName?: string;
+  }[];
   /** What one of these people shared with this account. */
-  readonly received?: readonly { readonly title: string; readonly content: string; readonly from: string; readonly viewsLeft?: number; readonly available?: boolean }[];
-  readonly asked?: readonly { readonly title: string; readonly answer?: { readonly content: string; readonly note: string } }[];
+  readonly received?: readonly {
+    readonly title: string;
+    readonly content: string;
+    readonly from: string;
+    readonly viewsLeft?: number;
+    readonly available?: boolean;
+  }[];
+  readonly asked?: readonly {
+    readonly title: string;
+    readonly answer?: { readonly content: string; readonly note: string };
+  }[];
   readonly startAnew?: Extract<StartAnewStatus["state"], "waiting" | "ready">;
   /** Another device of the account that waits to be admitted. */
   readonly asking?: { readonly name: string };
@@ -59,7 +84,10 @@ export interface Stage {
   /** A recovery code by its words, a passkey by a digit. */
   readonly shownKey: (kind: SceneKey["kind"], secret: string) => ShownImage;
   /** What another device saves meanwhile. */
-  readonly saveElsewhere: (secretId: string, change: { readonly title?: string; readonly content?: string }) => Promise<void>;
+  readonly saveElsewhere: (
+    secretId: string,
+    change: { readonly title?: string; readonly content?: string },
+  ) => Promise<void>;
   /** Somebody who has the link answers a request. */
   readonly answerElsewhere: (requestId: string, link: string) => Promise<void>;
   /** The code that the asking device of the scene shows. */
@@ -72,8 +100,22 @@ export type MakeStage = (scene: Scene) => Promise<Stage>;
 
 /** What a link leads to. */
 export interface LinkScene {
-  readonly share?: { readonly title: string; readonly content: string; readonly from: string; readonly audience?: "public" | "signed_in"; readonly password?: string; readonly picture?: string; readonly viewsLeft?: number; readonly large?: boolean };
-  readonly request?: { readonly title: string; readonly note: string; readonly askedBy: string; readonly maxSize: number };
+  readonly share?: {
+    readonly title: string;
+    readonly content: string;
+    readonly from: string;
+    readonly audience?: "public" | "signed_in";
+    readonly password?: string;
+    readonly picture?: string;
+    readonly viewsLeft?: number;
+    readonly large?: boolean;
+  };
+  readonly request?: {
+    readonly title: string;
+    readonly note: string;
+    readonly askedBy: string;
+    readonly maxSize: number;
+  };
 }
 
 /** A page opened by a link. */
@@ -92,7 +134,11 @@ export type MakeLinkStage = (scene: LinkScene) => Promise<LinkStage>;
 export const largeText = "a frame of a film\n".repeat(20_000);
 
 export function code(expected: ErrorCode, details?: Readonly<Record<string, unknown>>): unknown {
-  return expect.objectContaining(details === undefined ? { code: expected } : { code: expected, details: expect.objectContaining(details) as unknown });
+  return expect.objectContaining(
+    details === undefined
+      ? { code: expected }
+      : { code: expected, details: expect.objectContaining(details) as unknown },
+  );
 }
 
 export function first<T>(rows: readonly T[]): T {
@@ -114,10 +160,21 @@ export function textOf({ content }: { readonly content: Uint8Array | null }): st
 
 /** A text to protect; with the openers of the book, unless a picture is given. */
 export function textSecret(title: string, text: string, picture?: ShownImage): Parameters<Vault["protect"]>[0] {
-  return { title, tags: ["paper"], ...textContent(text), protection: picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", shown: picture, name: "Lake" } };
+  return {
+    title,
+    tags: ["paper"],
+    ...textContent(text),
+    protection:
+      picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", shown: picture, name: "Lake" },
+  };
 }
 
-export function textContent(text: string): { readonly contentKind: "text"; readonly name: string; readonly mime: string; readonly content: Blob } {
+export function textContent(text: string): {
+  readonly contentKind: "text";
+  readonly name: string;
+  readonly mime: string;
+  readonly content: Blob;
+} {
   return { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([text]) };
 }
 

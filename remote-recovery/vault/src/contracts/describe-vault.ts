@@ -11,7 +11,10 @@ import type { MakeLinkStage, MakeStage } from "./describe-vault.stage.ts";
 import { describeUploads } from "./describe-vault.uploads.ts";
 import { describeVersions } from "./describe-vault.versions.ts";
 
-/** What the contract says of a vault, and of a page opened by a link: the same of the real ones and of those that remotes are tested with. */
+/**
+ * What the contract says of a vault, and of a page opened by a link: the same of the real ones and
+ * of those that remotes are tested with.
+ */
 export function describeVault(name: string, make: MakeStage, makeLink: MakeLinkStage): void {
   describe(name, () => {
     describeDevice(make);

@@ -1,7 +1,10 @@
 import { code, first, largeText, nowhere, textSecret, type MakeStage } from "./describe-vault.stage.ts";
 
 const other = `another ${largeText}`;
-const left = { images: [{ name: "Lake", picture: "lake" }], uploads: [{ title: "Film", content: largeText, name: "film.mp4" }] };
+const left = {
+  images: [{ name: "Lake", picture: "lake" }],
+  uploads: [{ title: "Film", content: largeText, name: "film.mp4" }],
+};
 
 export function describeUploads(make: MakeStage): void {
   describe("an upload that an earlier page left", () => {
@@ -12,13 +15,19 @@ export function describeUploads(make: MakeStage): void {
       expect(Date.parse(upload.expiresAt)).toBeGreaterThan(Date.parse(upload.startedAt));
       await expect(vault.list()).resolves.toEqual([]);
       await expect(vault.resumeUpload(upload.uploadId, new Blob([other]))).rejects.toEqual(code("file_changed"));
-      await expect(vault.resumeUpload(upload.uploadId, null)).rejects.toEqual(code("validation_error", { fields: ["content"] }));
+      await expect(vault.resumeUpload(upload.uploadId, null)).rejects.toEqual(
+        code("validation_error", { fields: ["content"] }),
+      );
       const progress: [string, boolean][] = [];
-      const { secretId, version } = await vault.resumeUpload(upload.uploadId, new Blob([largeText]), { onProgress: ({ phase, done, total }) => progress.push([phase, done === total]) });
+      const { secretId, version } = await vault.resumeUpload(upload.uploadId, new Blob([largeText]), {
+        onProgress: ({ phase, done, total }) => progress.push([phase, done === total]),
+      });
       expect({ secretId, version }).toEqual({ secretId: upload.secretId, version: 1 });
       expect(progress).toContainEqual(["sending", true]);
       await expect(vault.uploads()).resolves.toEqual([]);
-      await expect(vault.list()).resolves.toMatchObject([{ secretId, label: { title: "Film", name: "film.mp4", size: largeText.length } }]);
+      await expect(vault.list()).resolves.toMatchObject([
+        { secretId, label: { title: "Film", name: "film.mp4", size: largeText.length } },
+      ]);
       const film = await vault.recover(secretId, shown("lake"));
       expect((await film.save(null))?.size).toBe(largeText.length);
     });
@@ -29,7 +38,11 @@ export function describeUploads(make: MakeStage): void {
       const { secretId, version } = await vault.restartUpload(uploadId, new Blob([other]));
       expect(version).toBe(1);
       await expect(vault.uploads()).resolves.toEqual([]);
-      await expect(vault.recover(secretId, shown("lake"))).resolves.toMatchObject({ title: "Film", content: null, size: other.length });
+      await expect(vault.recover(secretId, shown("lake"))).resolves.toMatchObject({
+        title: "Film",
+        content: null,
+        size: other.length,
+      });
     });
 
     it("is given up, once and again", async () => {
@@ -42,23 +55,32 @@ export function describeUploads(make: MakeStage): void {
       await expect(vault.restartUpload(nowhere, new Blob([largeText]))).rejects.toEqual(code("not_found"));
     });
 
-    it.each(["resumed", "begun once more"])("is sent under the lock without a name, and waits for unlocking (%s)", async (how) => {
-      const { vault, shown } = await make({ ...left, unlocked: false, device: "own" });
-      await vault.refresh();
-      const upload = first(await vault.uploads());
-      expect(upload).toMatchObject({ title: null, name: null, state: "waiting" });
-      let published = false;
-      const going = (how === "resumed" ? vault.resumeUpload(upload.uploadId, new Blob([largeText])) : vault.restartUpload(upload.uploadId, new Blob([largeText]))).then(() => {
-        published = true;
-      });
-      await until(async () => (await vault.uploads()).some(({ state }) => state === "sealed"));
-      expect(published).toBe(false);
-      await expect(vault.resumeUpload(first(await vault.uploads()).uploadId, null)).rejects.toEqual(code("vault_locked"));
-      await vault.unlock(shown("lake"));
-      await going;
-      await expect(vault.uploads()).resolves.toEqual([]);
-      await expect(vault.list()).resolves.toMatchObject([{ label: { title: "Film" } }]);
-    });
+    it.each(["resumed", "begun once more"])(
+      "is sent under the lock without a name, and waits for unlocking (%s)",
+      async (how) => {
+        const { vault, shown } = await make({ ...left, unlocked: false, device: "own" });
+        await vault.refresh();
+        const upload = first(await vault.uploads());
+        expect(upload).toMatchObject({ title: null, name: null, state: "waiting" });
+        let published = false;
+        const going = (
+          how === "resumed"
+            ? vault.resumeUpload(upload.uploadId, new Blob([largeText]))
+            : vault.restartUpload(upload.uploadId, new Blob([largeText]))
+        ).then(() => {
+          published = true;
+        });
+        await until(async () => (await vault.uploads()).some(({ state }) => state === "sealed"));
+        expect(published).toBe(false);
+        await expect(vault.resumeUpload(first(await vault.uploads()).uploadId, null)).rejects.toEqual(
+          code("vault_locked"),
+        );
+        await vault.unlock(shown("lake"));
+        await going;
+        await expect(vault.uploads()).resolves.toEqual([]);
+        await expect(vault.list()).resolves.toMatchObject([{ label: { title: "Film" } }]);
+      },
+    );
   });
 
   it("that is aborted is deleted", async () => {
@@ -71,7 +93,9 @@ export function describeUploads(make: MakeStage): void {
         if (phase === "sending") leaving.abort();
       },
     };
-    await expect(vault.protect(textSecret("Film", largeText, shown("lake")), options)).rejects.toEqual(code("cancelled"));
+    await expect(vault.protect(textSecret("Film", largeText, shown("lake")), options)).rejects.toEqual(
+      code("cancelled"),
+    );
     await expect(vault.uploads()).resolves.toEqual([]);
     await expect(vault.list()).resolves.toEqual([]);
   });

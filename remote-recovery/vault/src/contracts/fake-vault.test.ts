@@ -1,4 +1,11 @@
-import { createFakeAnswering, createFakeVault, createFakeVisitor, picture, shownImage, shownKey } from "@relicario/shared/testing";
+import {
+  createFakeAnswering,
+  createFakeVault,
+  createFakeVisitor,
+  picture,
+  shownImage,
+  shownKey,
+} from "@relicario/shared/testing";
 
 import type { LinkScene, LinkStage, Scene, Stage } from "./describe-vault.stage.ts";
 import { describeVault } from "./describe-vault.ts";
@@ -19,7 +26,8 @@ async function fakeVault({ asking, uploads = [], ...scene }: Scene): Promise<Sta
   return Promise.resolve({
     vault: fake,
     shown,
-    shownKey: (kind, secret) => shownKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret }),
+    shownKey: (kind, secret) =>
+      shownKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret }),
     saveElsewhere: async (secretId, change) => {
       await Promise.resolve();
       fake.saveElsewhere(secretId, change);

@@ -61,7 +61,11 @@ describe("whatever is left", () => {
     await opensBoth(locked, [first, second], shown("market"));
     // Both are lost: the code is left, in a browser that knows nothing.
     const other = await person.open("library");
-    await expect(unlock(other, { kind: "recovery_code", code: printed.code.replace(/^\w+/, "zebra") }, {})).rejects.toMatchObject({ code: expect.stringMatching(/^(recovery_code_unreadable|not_this_recovery_code)$/) as string });
+    await expect(
+      unlock(other, { kind: "recovery_code", code: printed.code.replace(/^\w+/, "zebra") }, {}),
+    ).rejects.toMatchObject({
+      code: expect.stringMatching(/^(recovery_code_unreadable|not_this_recovery_code)$/) as string,
+    });
     (await unlock(other, printed, {})).opener.forget();
     await answerDevice(other, "own");
     await opensBoth(other, [first, second], printed);
@@ -69,7 +73,9 @@ describe("whatever is left", () => {
 
   it("does not open by a passkey without PRF, which adds nothing", async () => {
     const { person, laptop } = await protectedFirst();
-    await expect(addOpener(laptop, { key: passkey(7, 16), name: "Old phone" }, shown("market"), {})).rejects.toEqual(code("passkey_without_prf"));
+    await expect(addOpener(laptop, { key: passkey(7, 16), name: "Old phone" }, shown("market"), {})).rejects.toEqual(
+      code("passkey_without_prf"),
+    );
     expect((await listOpeners(laptop)).openers).toHaveLength(1);
     expect((await (await person.open("phone")).service.keyring(null))?.slots).toHaveLength(1);
   });
@@ -79,7 +85,11 @@ describe("a passphrase, then another picture, in the place of one", () => {
   it("open everything; what opened before opens nothing, here and elsewhere", async () => {
     const { person, laptop, first } = await protectedFirst("nine stones");
     const { secretId: second } = await protect(laptop, textSecret("Second"), {});
-    const [before, after, third] = [shown("market", "nine stones"), shown("market", "ten stones"), shown("friends", "a boat")];
+    const [before, after, third] = [
+      shown("market", "nine stones"),
+      shown("market", "ten stones"),
+      shown("friends", "a boat"),
+    ];
     const refused = code("not_this_picture_or_passphrase");
 
     await expect(changeImage(laptop, after, { shown: after, name: "The market" }, {})).rejects.toEqual(refused);

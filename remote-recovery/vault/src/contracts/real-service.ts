@@ -5,7 +5,10 @@ import { startService, type TestService } from "@relicario/api/testing/service";
 import { createHttp, minPartBytes, TokenExchange } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 
-/** The real service in this process on a database of its own, with the smallest parts and few former versions. */
+/**
+ * The real service in this process on a database of its own, with the smallest parts and few former
+ * versions.
+ */
 export interface RealService {
   /** Calls of a person from a sign-in of its own. */
   readonly signIn: (subject: string) => Promise<Http>;
@@ -26,12 +29,20 @@ export async function startRealService(): Promise<RealService> {
   let ahead = 0;
   const now = (): number => Date.now() + ahead;
   const test = await startService({ VENDORS: JSON.stringify([vendor]) }, () => new Date(now()));
-  const httpWith = (token: string | null): Http => createHttp({ baseUrl: test.origin, token: () => Promise.resolve(token), fetch: fetchOf(test.app), retries: 0 });
+  const httpWith = (token: string | null): Http =>
+    createHttp({ baseUrl: test.origin, token: () => Promise.resolve(token), fetch: fetchOf(test.app), retries: 0 });
   const visitor = httpWith(null);
   return {
     signIn: async (subject) => {
       const token = await test.issuer.accessToken(subject, { auth_time: Math.floor(now() / 1_000) });
-      return httpWith((await visitor.request("POST", "/auth/token", TokenExchange, { query: { app_vendor_id: vendor.vendor_id }, body: { token } })).token);
+      return httpWith(
+        (
+          await visitor.request("POST", "/auth/token", TokenExchange, {
+            query: { app_vendor_id: vendor.vendor_id },
+            body: { token },
+          })
+        ).token,
+      );
     },
     visitor,
     now,

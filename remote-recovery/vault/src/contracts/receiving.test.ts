@@ -34,20 +34,36 @@ beforeAll(async () => {
 });
 
 /** Shares it by the picture; a link is there for everybody but a person. */
-async function share(request: Partial<NewShareRequest> = {}, id = secretId): Promise<CreatedShare & { readonly link: string }> {
+async function share(
+  request: Partial<NewShareRequest> = {},
+  id = secretId,
+): Promise<CreatedShare & { readonly link: string }> {
   const made = await createShare(vault, aShare(id, request), shown("market"), {});
   return { ...made, link: made.link ?? "" };
 }
 
-const viewsOf = async (shareId: string): Promise<number | undefined> => (await sharesOfSecret(vault, secretId, { ended: true })).find((one) => one.shareId === shareId)?.views;
+const viewsOf = async (shareId: string): Promise<number | undefined> =>
+  (await sharesOfSecret(vault, secretId, { ended: true })).find((one) => one.shareId === shareId)?.views;
 
 describe("a public link", () => {
   it("is looked at without cost, opens once for its one view, and then for nobody", async () => {
     const { shareId, link } = await share({ maxViews: 1 });
-    for (let look = 0; look < 2; look++) await expect(lookAtShare(await world().visit(link), shareId)).resolves.toMatchObject({ audience: "public", from: { userName: ada.userName }, password: false, picture: false, viewsLeft: 1 });
+    for (let look = 0; look < 2; look++)
+      await expect(lookAtShare(await world().visit(link), shareId)).resolves.toMatchObject({
+        audience: "public",
+        from: { userName: ada.userName },
+        password: false,
+        picture: false,
+        viewsLeft: 1,
+      });
     const visitor = await world().visit(link);
     const opened = await openShare(visitor, shareId, nothing);
-    expect(opened).toMatchObject({ title: "The door", contentKind: "text", name: "secret.txt", sender: { userName: ada.userName, standing: "says" } });
+    expect(opened).toMatchObject({
+      title: "The door",
+      contentKind: "text",
+      name: "secret.txt",
+      sender: { userName: ada.userName, standing: "says" },
+    });
     expect(plain(opened)).toBe("under the mat");
     await expect(openShare(visitor, shareId, nothing)).rejects.toEqual(unavailable);
     await expect(lookAtShare(await world().visit(link), shareId)).rejects.toEqual(unavailable);
@@ -58,18 +74,27 @@ describe("a public link", () => {
     const { shareId, link } = await share({ password: "four words made here" });
     const visitor = await world().visit(link);
     await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ password: true });
-    await expect(openShare(visitor, shareId, { ...nothing, password: "four words made here " })).rejects.toEqual(code("wrong_password", { tries_left: 9 }));
-    expect(plain(await openShare(visitor, shareId, { ...nothing, password: "four words made here" }))).toBe("under the mat");
+    await expect(openShare(visitor, shareId, { ...nothing, password: "four words made here " })).rejects.toEqual(
+      code("wrong_password", { tries_left: 9 }),
+    );
+    expect(plain(await openShare(visitor, shareId, { ...nothing, password: "four words made here" }))).toBe(
+      "under the mat",
+    );
     const sent = JSON.stringify((await ada.on()).bodies);
-    for (const secret of ["four words", "under the mat", "The door", link.split("#s=")[1] ?? ""]) expect(sent).not.toContain(secret);
+    for (const secret of ["four words", "under the mat", "The door", link.split("#s=")[1] ?? ""])
+      expect(sent).not.toContain(secret);
   });
 
   it("takes a picture of its own: a wrong one costs nothing, a copy opens", async () => {
     const { shareId, link } = await share({ picture: fakePicture("boat"), maxViews: 1 });
     const visitor = await world().visit(link);
-    await expect(openShare(visitor, shareId, { ...nothing, picture: fakePicture("sunset") })).rejects.toEqual(code("not_this_picture"));
+    await expect(openShare(visitor, shareId, { ...nothing, picture: fakePicture("sunset") })).rejects.toEqual(
+      code("not_this_picture"),
+    );
     expect(await viewsOf(shareId)).toBe(0);
-    expect(plain(await openShare(visitor, shareId, { ...nothing, picture: fakePicture("boat/small") }))).toBe("under the mat");
+    expect(plain(await openShare(visitor, shareId, { ...nothing, picture: fakePicture("boat/small") }))).toBe(
+      "under the mat",
+    );
   });
 
   it("that is taken back while it is open stays open there, and opens for nobody any more", async () => {
@@ -80,7 +105,9 @@ describe("a public link", () => {
     await revokeShare(vault, shareId);
     expect(plain(opened)).toBe("under the mat");
     await expect(openShare(other, shareId, nothing)).rejects.toEqual(unavailable);
-    expect((await sharesOfSecret(vault, secretId, { ended: true })).find((one) => one.shareId === shareId)).toMatchObject({ state: "revoked", doubt: null });
+    expect(
+      (await sharesOfSecret(vault, secretId, { ended: true })).find((one) => one.shareId === shareId),
+    ).toMatchObject({ state: "revoked", doubt: null });
   });
 
   it("whose time is over while it is open opens for nobody any more", async () => {
@@ -111,10 +138,22 @@ describe("a link for signed-in people", () => {
     expect(plain(opened)).toBe("under the mat");
     const mailbox = await friend.open();
     expect(await titles(mailbox)).toEqual([]);
-    const { secretId: kept } = await protect(mailbox, { ...textSecret(opened.title, shown("harbour")), content: new Blob([opened.content ?? new Uint8Array()]) }, {});
+    const { secretId: kept } = await protect(
+      mailbox,
+      { ...textSecret(opened.title, shown("harbour")), content: new Blob([opened.content ?? new Uint8Array()]) },
+      {},
+    );
     expect(await titles(mailbox)).toEqual(["The door"]);
     expect(plain(await recover(mailbox, kept, shown("harbour"), {}))).toBe("under the mat");
-    expect(await receivedShares(mailbox)).toMatchObject([{ shareId, audience: "signed_in", from: { userName: ada.userName }, openedAt: expect.any(String) as string, available: true }]);
+    expect(await receivedShares(mailbox)).toMatchObject([
+      {
+        shareId,
+        audience: "signed_in",
+        from: { userName: ada.userName },
+        openedAt: expect.any(String) as string,
+        available: true,
+      },
+    ]);
   });
 });
 
@@ -123,29 +162,49 @@ describe("a share with one person", () => {
     const ben = await world().signUp();
     const bens = await ben.open();
     await protect(bens, textSecret("Ben's own", shown("harbour")), {});
-    const { shareId } = await share({ to: { audience: "person", person: await findPerson(vault, ben.userName) }, maxViews: 5 });
-    expect(await receivedShares(bens)).toMatchObject([{ shareId, audience: "person", from: { userName: ada.userName, standing: "unknown", blocked: false }, openedAt: null, viewsLeft: 5, available: true }]);
+    const { shareId } = await share({
+      to: { audience: "person", person: await findPerson(vault, ben.userName) },
+      maxViews: 5,
+    });
+    expect(await receivedShares(bens)).toMatchObject([
+      {
+        shareId,
+        audience: "person",
+        from: { userName: ada.userName, standing: "unknown", blocked: false },
+        openedAt: null,
+        viewsLeft: 5,
+        available: true,
+      },
+    ]);
     await expect(lookAtShare(await world().visit(null, await world().signUp()), shareId)).rejects.toEqual(unavailable);
 
     const reloaded = await ben.open("laptop", { locked: true });
     await expect(openReceived(reloaded, shareId, null)).rejects.toEqual(code("vault_locked"));
     const { words } = await ownWords(vault);
-    await expect(openReceived(reloaded, shareId, shown("harbour"))).rejects.toEqual(code("person_unknown", { user_id: ada.userId, user_name: ada.userName, words }));
+    await expect(openReceived(reloaded, shareId, shown("harbour"))).rejects.toEqual(
+      code("person_unknown", { user_id: ada.userId, user_name: ada.userName, words }),
+    );
     expect(await viewsOf(shareId)).toBe(0);
     const opened = await openReceived(bens, shareId, null, { accept: words });
     expect(plain(opened)).toBe("under the mat");
     expect(opened).toMatchObject({ title: "The door", sender: { userName: ada.userName, standing: "known", words } });
-    expect(await receivedShares(bens)).toMatchObject([{ openedAt: expect.any(String) as string, viewsLeft: 4, from: { standing: "known" } }]);
+    expect(await receivedShares(bens)).toMatchObject([
+      { openedAt: expect.any(String) as string, viewsLeft: 4, from: { standing: "known" } },
+    ]);
 
     await update(vault, secretId, { baseVersion: 1, content: textSecret("The door", undefined, "in the garden") }, {});
     await updateShareContent(vault, shareId, shown("market"));
     expect(plain(await openReceived(bens, shareId, null))).toBe("in the garden");
 
     await setCompared(bens, ada.userId, true);
-    expect(await listPeople(bens)).toMatchObject([{ userName: ada.userName, words, standing: "compared", blocked: false }]);
+    expect(await listPeople(bens)).toMatchObject([
+      { userName: ada.userName, words, standing: "compared", blocked: false },
+    ]);
     await setBlocked(bens, { userId: ada.userId, userName: ada.userName, words }, true);
     const views = await viewsOf(shareId);
-    await expect(openReceived(bens, shareId, null)).rejects.toEqual(code("person_blocked", { user_id: ada.userId, user_name: ada.userName, words }));
+    await expect(openReceived(bens, shareId, null)).rejects.toEqual(
+      code("person_blocked", { user_id: ada.userId, user_name: ada.userName, words }),
+    );
     expect(await viewsOf(shareId)).toBe(views);
     await setBlocked(bens, { userId: ada.userId, userName: ada.userName, words }, false);
     await revokeShare(vault, shareId);

@@ -21,12 +21,22 @@ import { code, plain, titles, withServiceWorld } from "./story.ts";
 
 const world = withServiceWorld();
 
-/** Somebody's own device that has shown a picture, and a request of theirs, whose link somebody without an account opens. */
-async function asked(title: string, note: string): Promise<{ laptop: VaultContext; requestId: string; link: string; provider: Provider }> {
+/**
+ * Somebody's own device that has shown a picture, and a request of theirs, whose link somebody
+ * without an account opens.
+ */
+async function asked(
+  title: string,
+  note: string,
+): Promise<{ laptop: VaultContext; requestId: string; link: string; provider: Provider }> {
   const laptop = await (await world().signUp()).open();
   await protect(laptop, textSecret("Mine", shown("market")), {});
   await answerDevice(laptop, "own");
-  const { requestId, link } = await askForSecret(laptop, aRequest(laptop, { title, note, askedBy: "Ana of the second floor", maxSize: 40_000_000 }), shown("market"));
+  const { requestId, link } = await askForSecret(
+    laptop,
+    aRequest(laptop, { title, note, askedBy: "Ana of the second floor", maxSize: 40_000_000 }),
+    shown("market"),
+  );
   return { laptop, requestId, link, provider: await providerWith({ service: world().visitor }, link) };
 }
 
@@ -36,7 +46,13 @@ it("a request is answered by a text, opened with the same words on both sides, k
   const [title, note, answer] = ["The alarm", "for the guests", "4711 and the star"];
   const { laptop, requestId, link, provider } = await asked(title, note);
   expect(link).toMatch(/^\/request\/[\w-]{22}#s=[\w-]{43}$/);
-  expect(await provider.look()).toMatchObject({ title, note, askedBy: "Ana of the second floor", state: "awaiting", begun: null });
+  expect(await provider.look()).toMatchObject({
+    title,
+    note,
+    askedBy: "Ana of the second floor",
+    state: "awaiting",
+    begun: null,
+  });
   const { words } = await provider.answer(aText(answer));
   expect(words).toHaveLength(8);
   expect((await provider.look()).state).toBe("provided");
@@ -47,7 +63,11 @@ it("a request is answered by a text, opened with the same words on both sides, k
   const came = await openAnswer(laptop, requestId, shown("market"));
   expect(came).toMatchObject({ contentKind: "text", name: "words.txt", words });
   expect(plain(came)).toBe(answer);
-  const { secretId } = await protect(laptop, { ...textSecret(title), content: new Blob([came.content ?? new Uint8Array()]) }, {});
+  const { secretId } = await protect(
+    laptop,
+    { ...textSecret(title), content: new Blob([came.content ?? new Uint8Array()]) },
+    {},
+  );
   await markCollected(laptop, requestId);
   expect(await listAsked(laptop)).toMatchObject([{ requestId, state: "collected", doubt: null }]);
   expect(await titles(laptop)).toEqual(["Mine", title]);

@@ -15,12 +15,21 @@ import { code, plain, titles, withServiceWorld } from "./story.ts";
 
 const world = withServiceWorld();
 
-const call = async (person: PersonOfService, device: string, method: "GET" | "POST" | "DELETE", query = {}): Promise<StartAnew> =>
-  (await person.on(device)).http.request(method, "/user/start-anew", StartAnew, { query });
+const call = async (
+  person: PersonOfService,
+  device: string,
+  method: "GET" | "POST" | "DELETE",
+  query = {},
+): Promise<StartAnew> => (await person.on(device)).http.request(method, "/user/start-anew", StartAnew, { query });
 const forest = { shown: shown("forest"), name: "The forest" };
 
 /** A person's own laptop with one secret, and a phone that is signed in and opens nothing. */
-async function settled(): Promise<{ person: PersonOfService; laptop: VaultContext; phone: VaultContext; secretId: string }> {
+async function settled(): Promise<{
+  person: PersonOfService;
+  laptop: VaultContext;
+  phone: VaultContext;
+  secretId: string;
+}> {
   const person = await world().signUp();
   const laptop = await person.open("laptop");
   const { secretId } = await protect(laptop, textSecret("Before", shown("market")), {});
@@ -52,7 +61,10 @@ it("asked again and not objected to, it begins with a new picture and a fresh si
   await expect(beginAnew(phone, forest)).rejects.toEqual(code("login_required"));
   await person.signInAgain("phone");
   await beginAnew(phone, forest);
-  expect(await call(person, "laptop", "GET")).toMatchObject({ state: "begun", kept_until: expect.any(String) as string });
+  expect(await call(person, "laptop", "GET")).toMatchObject({
+    state: "begun",
+    kept_until: expect.any(String) as string,
+  });
   await answerDevice(phone, "own");
   expect(await titles(phone)).toEqual([]);
   const { secretId: after } = await protect(phone, textSecret("After"), {});

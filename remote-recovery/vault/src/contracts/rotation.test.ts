@@ -17,7 +17,9 @@ import { code, passkey, plain, titles, withServiceWorld } from "./story.ts";
 const world = withServiceWorld();
 
 /** A person's own device with so many secrets behind a picture. */
-async function protectedBy(...names: readonly string[]): Promise<{ person: PersonOfService; laptop: VaultContext; ids: string[] }> {
+async function protectedBy(
+  ...names: readonly string[]
+): Promise<{ person: PersonOfService; laptop: VaultContext; ids: string[] }> {
   const person = await world().signUp();
   const laptop = await person.open();
   const ids: string[] = [];
@@ -29,7 +31,11 @@ async function protectedBy(...names: readonly string[]): Promise<{ person: Perso
 }
 
 it("a lost device shows no titles any more, and everything opens by what was shown", async () => {
-  const { person, laptop, ids: [first = ""] } = await protectedBy("First");
+  const {
+    person,
+    laptop,
+    ids: [first = ""],
+  } = await protectedBy("First");
   const { openerId } = await addOpener(laptop, { key: passkey(), name: "Phone" }, shown("market"), {});
   await cover(laptop, shown("market"), {});
   const { secretId: second } = await protect(laptop, textSecret("Second"), {});
@@ -43,7 +49,11 @@ it("a lost device shows no titles any more, and everything opens by what was sho
   expect(removed).toEqual([openerId]);
   expect((await listOpeners(laptop)).openers).toMatchObject([{ kind: "image" }]);
   expect(await titles(laptop)).toEqual(["First", "Second"]);
-  for (const [id, title] of [[first, "First"], [second, "Second"]] as const) expect(plain(await recover(laptop, id, shown("market"), {}))).toBe(`content of ${title}`);
+  for (const [id, title] of [
+    [first, "First"],
+    [second, "Second"],
+  ] as const)
+    expect(plain(await recover(laptop, id, shown("market"), {}))).toBe(`content of ${title}`);
 
   for (const page of [lost, await person.open("lost phone")]) {
     expect(await readAccount(page)).toMatchObject({ view: { opened: null } });
@@ -64,26 +74,29 @@ it("killed at any of its writes, before the service has it or after, it ends in 
   const writes = [...new Set(measured.calls)].filter((call) => !call.startsWith("GET "));
   expect(writes).toEqual(expect.arrayContaining(["POST /user/keyring/stage", "PUT /user/keyring"]));
 
-  for (const write of writes) for (const moment of ["before", "after"] as const) {
-    const device = `device at ${write}, ${moment}`;
-    const calls = await person.on(device);
-    const page = await person.open(device);
-    (await unlock(page, shown("market"), {})).opener.forget();
-    await answerDevice(page, "own");
-    let isKilled = false;
-    calls[moment] = (call) => {
-      isKilled ||= call === write;
-      if (isKilled) throw new PortalError("service_unavailable"); // and never comes back for this page
-    };
-    await expect(rotate(page, [shown("market")], {})).rejects.toEqual(code("service_unavailable"));
-    Object.assign(calls, { before: () => undefined, after: () => undefined });
+  for (const write of writes)
+    for (const moment of ["before", "after"] as const) {
+      const device = `device at ${write}, ${moment}`;
+      const calls = await person.on(device);
+      const page = await person.open(device);
+      (await unlock(page, shown("market"), {})).opener.forget();
+      await answerDevice(page, "own");
+      let isKilled = false;
+      calls[moment] = (call) => {
+        isKilled ||= call === write;
+        if (isKilled) throw new PortalError("service_unavailable"); // and never comes back for this page
+      };
+      await expect(rotate(page, [shown("market")], {})).rejects.toEqual(code("service_unavailable"));
+      Object.assign(calls, { before: () => undefined, after: () => undefined });
 
-    const next = await person.open(device);
-    await readAccount(next);
-    if (next.getState().status !== "unlocked") (await unlock(next, shown("market"), {})).opener.forget(); // the switch took place
-    expect(await titles(next)).toEqual(names);
-    expect(await rotate(next, [shown("market")], {})).toMatchObject({ removed: [] });
-    for (const [at, id] of ids.entries()) expect(plain(await recover(next, id, shown("market"), {}))).toBe(`content of ${names[at] ?? ""}`);
-    expect((await next.service.keyring(null))?.slots).toHaveLength(1);
-  }
+      const next = await person.open(device);
+      await readAccount(next);
+      // the switch took place
+      if (next.getState().status !== "unlocked") (await unlock(next, shown("market"), {})).opener.forget();
+      expect(await titles(next)).toEqual(names);
+      expect(await rotate(next, [shown("market")], {})).toMatchObject({ removed: [] });
+      for (const [at, id] of ids.entries())
+        expect(plain(await recover(next, id, shown("market"), {}))).toBe(`content of ${names[at] ?? ""}`);
+      expect((await next.service.keyring(null))?.slots).toHaveLength(1);
+    }
 });

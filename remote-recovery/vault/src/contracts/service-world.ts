@@ -8,7 +8,10 @@ import { openVaultContext, type VaultContext } from "../vault-context.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 import { newSubject, startRealService, type RealService } from "./real-service.ts";
 
-/** Vaults over the real service in this process: the shared client, the cheap Argon2id and pictures of the fake engine. */
+/**
+ * Vaults over the real service in this process: the shared client, the cheap Argon2id and pictures
+ * of the fake engine.
+ */
 export interface ServiceWorld extends Pick<RealService, "goAhead" | "now"> {
   /** Signs up a person. */
   readonly signUp: () => Promise<PersonOfService>;
@@ -22,7 +25,9 @@ export interface ServiceWorld extends Pick<RealService, "goAhead" | "now"> {
 export interface PersonOfService {
   readonly userId: string;
   readonly userName: string;
-  /** Opens a page of the device with this name, which keeps what it kept. A device has one sign-in. */
+  /**
+   * Opens a page of the device with this name, which keeps what it kept. A device has one sign-in.
+   */
   readonly open: (deviceName?: string, options?: { readonly locked?: boolean }) => Promise<VaultContext>;
   /** Calls of that device. */
   readonly on: (deviceName?: string) => Promise<ObservedHttp>;
@@ -49,7 +54,8 @@ export async function startServiceWorld(): Promise<ServiceWorld> {
     goAhead: service.goAhead,
     now: service.now,
     signUp: () => signUp(service),
-    visit: async (link, by) => visitorWith(by === undefined ? service.visitor : (await by.on("browser of the link")).http, link),
+    visit: async (link, by) =>
+      visitorWith(by === undefined ? service.visitor : (await by.on("browser of the link")).http, link),
     visitor: observed(() => service.visitor),
     stop: () => service.test.stop(),
   };
@@ -61,12 +67,16 @@ async function signUp(service: RealService): Promise<PersonOfService> {
   const on: PersonOfService["on"] = async (name = "laptop") => {
     const there = signIns.get(name);
     if (there !== undefined) return there.observed;
-    const signIn: { http: Http; readonly observed: ObservedHttp } = { http: await service.signIn(subject), observed: observed(() => signIn.http) };
+    const signIn: { http: Http; readonly observed: ObservedHttp } = {
+      http: await service.signIn(subject),
+      observed: observed(() => signIn.http),
+    };
     signIns.set(name, signIn);
     return signIn.observed;
   };
   const { user_id: userId, user_name: userName } = await serviceOn((await on()).http).shares.me();
-  const deviceNamed = (name: string): Promise<Device> => openDevice({ vendorId: `relicario on ${name}`, issuer: service.test.issuer.issuer, subject });
+  const deviceNamed = (name: string): Promise<Device> =>
+    openDevice({ vendorId: `relicario on ${name}`, issuer: service.test.issuer.issuer, subject });
   return {
     userId,
     userName,
@@ -77,7 +87,16 @@ async function signUp(service: RealService): Promise<PersonOfService> {
     },
     open: async (name = "laptop", { locked = false } = {}) => {
       const tell = (_state: VaultState): void => undefined;
-      return openVaultContext({ userId, service: serviceOn((await on(name)).http), engine: createFakeEngine(), device: await deviceNamed(name), locked, tell, pause: () => Promise.resolve(), locks: null });
+      return openVaultContext({
+        userId,
+        service: serviceOn((await on(name)).http),
+        engine: createFakeEngine(),
+        device: await deviceNamed(name),
+        locked,
+        tell,
+        pause: () => Promise.resolve(),
+        locks: null,
+      });
     },
   };
 }

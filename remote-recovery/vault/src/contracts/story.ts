@@ -19,8 +19,17 @@ export function withServiceWorld(): () => ServiceWorld {
   return () => world;
 }
 
-export const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
-export const plain = ({ content }: { readonly content: Uint8Array | null }): string => new TextDecoder().decode(content ?? new Uint8Array());
-export const passkey = (fill = 7, bytes = 32): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(bytes).fill(fill)) });
-export const printedCode = async (): Promise<ShownKey & { readonly code: string }> => ({ kind: "recovery_code", code: (await newRecoveryCode()).words.join(" ") });
-export const titles = async (vault: VaultContext): Promise<(string | undefined)[]> => (await list(vault)).map(({ label }) => label?.title).sort();
+export const code = (expected: string, details?: unknown): unknown =>
+  expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
+export const plain = ({ content }: { readonly content: Uint8Array | null }): string =>
+  new TextDecoder().decode(content ?? new Uint8Array());
+export const passkey = (fill = 7, bytes = 32): ShownKey => ({
+  kind: "passkey",
+  prf: copyOf(new Uint8Array(bytes).fill(fill)),
+});
+export const printedCode = async (): Promise<ShownKey & { readonly code: string }> => ({
+  kind: "recovery_code",
+  code: (await newRecoveryCode()).words.join(" "),
+});
+export const titles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+  (await list(vault)).map(({ label }) => label?.title).sort();

@@ -5,7 +5,14 @@ import { sealAll } from "../acts/cover.ts";
 import { enterOpener, openableRows } from "../acts/openers.ts";
 import { withShownOpener } from "../acts/recover.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { deviceLinkId, openLinkRequest, readDeviceCode, sealLinkAnswer, slotMakerOf, type LinkRequest } from "../seal/device-link.ts";
+import {
+  deviceLinkId,
+  openLinkRequest,
+  readDeviceCode,
+  sealLinkAnswer,
+  slotMakerOf,
+  type LinkRequest,
+} from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
 import type { Shown } from "../shown-image.ts";
 import { readAccount } from "../steps/read-account.ts";
@@ -16,10 +23,15 @@ import { requireKeys, type ActOptions, type VaultContext } from "../vault-contex
  * Who shows this code, and what it would open. Changes nothing.
  *
  * @param typed the code as it was typed or scanned
- * @throws PortalError `device_code_unreadable`, `vault_locked`, `device_link_unavailable`, `device_link_own`, `decryption_failed` when
- *   what lies there was not left by whoever shows the code.
+ * @throws PortalError `device_code_unreadable`, `vault_locked`, `device_link_unavailable`,
+ *   `device_link_own`, `decryption_failed` when what lies there was not left by whoever shows the
+ *   code.
  */
-export async function askingDevice(vault: VaultContext, typed: string, options: ActOptions = {}): Promise<AskingDevice> {
+export async function askingDevice(
+  vault: VaultContext,
+  typed: string,
+  options: ActOptions = {},
+): Promise<AskingDevice> {
   const code = readDeviceCode(typed);
   try {
     requireKeys(vault);
@@ -33,13 +45,21 @@ export async function askingDevice(vault: VaultContext, typed: string, options: 
 }
 
 /**
- * Enters the device that shows this code as an opener, seals to it what `shown` opens, and tells it the newest state. What is done stays
- * done: after an abort or an error the same code goes on while it lasts, and any other call of `cover` does.
+ * Enters the device that shows this code as an opener, seals to it what `shown` opens, and tells it
+ * the newest state. What is done stays done: after an abort or an error the same code goes on while
+ * it lasts, and any other call of `cover` does.
  *
- * @returns `answered` is false when the other device no longer waits: it unlocks by its passkey all the same
- * @throws PortalError as {@link askingDevice}, `id_taken`, `limit_reached`, and those of showing an opener and of publishing.
+ * @returns `answered` is false when the other device no longer waits: it unlocks by its passkey all
+ *   the same
+ * @throws PortalError as {@link askingDevice}, `id_taken`, `limit_reached`, and those of showing an
+ *   opener and of publishing.
  */
-export async function admitDevice(vault: VaultContext, typed: string, shown: Shown, options: ActOptions = {}): Promise<AdmittedDevice> {
+export async function admitDevice(
+  vault: VaultContext,
+  typed: string,
+  shown: Shown,
+  options: ActOptions = {},
+): Promise<AdmittedDevice> {
   const code = readDeviceCode(typed);
   try {
     requireKeys(vault);
@@ -72,7 +92,12 @@ async function answer(vault: VaultContext, code: Bytes, signal: AbortSignal | un
   const account = await readAccount(vault, signal);
   if (account?.view.opened == null) throw new PortalError("vault_locked");
   const { state_rev: stateRev, state } = account.view.keyring;
-  const sealed = await sealLinkAnswer(code, { v: 1, user_id: vault.userId, state_rev: stateRev, state_sha256: stateDigest(state) });
+  const sealed = await sealLinkAnswer(code, {
+    v: 1,
+    user_id: vault.userId,
+    state_rev: stateRev,
+    state_sha256: stateDigest(state),
+  });
   try {
     await sendUntilAnswered(vault.pause, () => vault.service.deviceLinks.answer(deviceLinkId(code), sealed));
     return true;

@@ -9,7 +9,15 @@ import { protect } from "../acts/protect.ts";
 import { recover } from "../acts/recover.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { copyOf } from "../seal/bytes.ts";
-import { deviceLinkId, newDeviceCode, openLinkRequest, readDeviceCode, sealLinkAnswer, sealLinkRequest, type LinkRequest } from "../seal/device-link.ts";
+import {
+  deviceLinkId,
+  newDeviceCode,
+  openLinkRequest,
+  readDeviceCode,
+  sealLinkAnswer,
+  sealLinkRequest,
+  type LinkRequest,
+} from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
 import type { ShownKey } from "../shown-image.ts";
 import { lastOf } from "../testing/fake-account.ts";
@@ -18,18 +26,22 @@ import type { VaultContext } from "../vault-context.ts";
 import { admitDevice, askingDevice } from "./admit.ts";
 import { joinDevice, offerDevice } from "./join.ts";
 
-const code = (expected: string, details?: unknown): unknown => expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
+const code = (expected: string, details?: unknown): unknown =>
+  expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
 const passkey = (fill = 7): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
 const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 const typed = ({ words }: DeviceOffer): string => words.join(" ");
 const otherId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 
 /** A phone with secrets, and a new laptop that offers its passkey. */
-async function phoneAndLaptop(...titles: readonly string[]): Promise<{ world: World; phone: VaultContext; laptop: VaultContext; ids: string[]; offer: DeviceOffer }> {
+async function phoneAndLaptop(
+  ...titles: readonly string[]
+): Promise<{ world: World; phone: VaultContext; laptop: VaultContext; ids: string[]; offer: DeviceOffer }> {
   const world = createWorld();
   const phone = await world.open("phone");
   const ids: string[] = [];
-  for (const [index, title] of ["First", ...titles].entries()) ids.push((await protect(phone, textSecret(title, index === 0 ? shown("market") : undefined), {})).secretId);
+  for (const [index, title] of ["First", ...titles].entries())
+    ids.push((await protect(phone, textSecret(title, index === 0 ? shown("market") : undefined), {})).secretId);
   const laptop = await world.open("laptop");
   const offer = await offerDevice(laptop, { key: passkey(), name: "New laptop" });
   return { world, phone, laptop, ids, offer };
@@ -48,7 +60,12 @@ const statesOf = ({ service }: World): { state_rev: number; state: string }[] =>
 };
 
 /** What somebody who has the code could leave in its place. */
-async function leave(world: World, offer: DeviceOffer, change: (request: LinkRequest) => LinkRequest, by = readDeviceCode(typed(offer))): Promise<void> {
+async function leave(
+  world: World,
+  offer: DeviceOffer,
+  change: (request: LinkRequest) => LinkRequest,
+  by = readDeviceCode(typed(offer)),
+): Promise<void> {
   const link = mailboxOf(world, offer);
   const request = await openLinkRequest(readDeviceCode(typed(offer)), userId, link.message);
   link.message = await sealLinkRequest(by, change(request));
@@ -60,13 +77,26 @@ describe("another device by a device at hand", () => {
     expect(offer.words).toHaveLength(12);
     expect(await askingDevice(phone, typed(offer))).toEqual({ name: "New laptop", secrets: 3 });
     const steps: string[] = [];
-    const options = { onProgress: ({ phase, done, total }: { phase: string; done: number; total: number }) => steps.push(`${phase} ${String(done)}/${String(total)}`) };
-    expect(await admitDevice(phone, ` ${typed(offer).toUpperCase()}\n`, shown("market"), options)).toEqual({ covered: 3, left: [], answered: true });
+    const options = {
+      onProgress: ({ phase, done, total }: { phase: string; done: number; total: number }) =>
+        steps.push(`${phase} ${String(done)}/${String(total)}`),
+    };
+    expect(await admitDevice(phone, ` ${typed(offer).toUpperCase()}\n`, shown("market"), options)).toEqual({
+      covered: 3,
+      left: [],
+      answered: true,
+    });
     expect(steps).toEqual(expect.arrayContaining(["sealing 0/3", "sealing 3/3"]));
     await joinDevice(laptop, offer, passkey());
     expect((await list(laptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second", "Third"]);
-    for (const [index, id] of ids.entries()) expect(plain(await recover(laptop, id, passkey(), {}))).toBe(`content of ${["First", "Second", "Third"][index] ?? ""}`);
-    expect((await listOpeners(laptop)).openers).toMatchObject([{ kind: "image" }, { kind: "passkey", name: "New laptop", opens: 3 }]);
+    for (const [index, id] of ids.entries())
+      expect(plain(await recover(laptop, id, passkey(), {}))).toBe(
+        `content of ${["First", "Second", "Third"][index] ?? ""}`,
+      );
+    expect((await listOpeners(laptop)).openers).toMatchObject([
+      { kind: "image" },
+      { kind: "passkey", name: "New laptop", opens: 3 },
+    ]);
     expect((await laptop.device.read()).passkeyOpener).not.toBeNull();
     expect((await phone.device.read()).passkeyOpener).toBeNull(); // made elsewhere
     expect(JSON.stringify(world.service.bodies)).not.toContain("New laptop");
@@ -88,7 +118,9 @@ describe("another device by a device at hand", () => {
 
   it("gives up after its time, by the service's word or by its own clock; another code takes the same passkey", async () => {
     const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await expect(joinDevice(laptop, { ...offer, expiresAt: new Date(0).toISOString() }, passkey())).rejects.toEqual(code("device_link_expired"));
+    await expect(joinDevice(laptop, { ...offer, expiresAt: new Date(0).toISOString() }, passkey())).rejects.toEqual(
+      code("device_link_expired"),
+    );
     world.service.deviceLinks.clear();
     await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("device_link_expired"));
     await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("device_link_unavailable"));
@@ -132,9 +164,12 @@ describe("another device by a device at hand", () => {
   it("tells which words cannot be read by their places, before anything is asked of the service", async () => {
     const { world, phone, offer } = await phoneAndLaptop();
     const before = world.service.calls.length;
-    const wrong = (words: readonly string[]): Promise<unknown> => askingDevice(phone, words.join(" ")).catch((error: unknown) => error);
+    const wrong = (words: readonly string[]): Promise<unknown> =>
+      askingDevice(phone, words.join(" ")).catch((error: unknown) => error);
     expect(await wrong(offer.words.slice(1))).toEqual(code("device_code_unreadable", { words: 11 }));
-    expect(await wrong(offer.words.with(2, "relicario").with(11, "zzz"))).toEqual(code("device_code_unreadable", { unknown: ["3", "12"] }));
+    expect(await wrong(offer.words.with(2, "relicario").with(11, "zzz"))).toEqual(
+      code("device_code_unreadable", { unknown: ["3", "12"] }),
+    );
     expect(await wrong(Array<string>(12).fill("abandon"))).toEqual(code("device_code_unreadable", {}));
     expect(await wrong([])).toEqual(code("device_code_unreadable", { words: 0 }));
     expect(world.service.calls).toHaveLength(before);
@@ -160,9 +195,15 @@ describe("another device by a device at hand", () => {
 
   it("offers passkeys alone, with a name", async () => {
     const { laptop } = await phoneAndLaptop();
-    await expect(offerDevice(laptop, { key: passkey(), name: "" })).rejects.toEqual(code("validation_error", { fields: ["name"] }));
-    await expect(offerDevice(laptop, { key: { kind: "recovery_code", code: "x" }, name: "Paper" })).rejects.toEqual(code("validation_error", { fields: ["shown"] }));
-    await expect(offerDevice(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Short" })).rejects.toEqual(code("passkey_without_prf"));
+    await expect(offerDevice(laptop, { key: passkey(), name: "" })).rejects.toEqual(
+      code("validation_error", { fields: ["name"] }),
+    );
+    await expect(offerDevice(laptop, { key: { kind: "recovery_code", code: "x" }, name: "Paper" })).rejects.toEqual(
+      code("validation_error", { fields: ["shown"] }),
+    );
+    await expect(
+      offerDevice(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Short" }),
+    ).rejects.toEqual(code("passkey_without_prf"));
   });
 });
 
@@ -174,9 +215,11 @@ describe("browsers without Ed25519", () => {
   it("let devices in and are let in; nothing is kept there, and the passkey unlocks the next page", async () => {
     const { subtle } = crypto;
     const importKey = subtle.importKey.bind(subtle) as (...given: unknown[]) => Promise<CryptoKey>;
-    jest.spyOn(subtle, "importKey").mockImplementation((...given: unknown[]) =>
-      given[2] === "Ed25519" ? Promise.reject(new DOMException("", "NotSupportedError")) : importKey(...given),
-    );
+    jest
+      .spyOn(subtle, "importKey")
+      .mockImplementation((...given: unknown[]) =>
+        given[2] === "Ed25519" ? Promise.reject(new DOMException("", "NotSupportedError")) : importKey(...given),
+      );
     const { world, phone, laptop, ids, offer } = await phoneAndLaptop("Second");
     expect(await admitDevice(phone, typed(offer), shown("market"))).toEqual({ covered: 2, left: [], answered: true });
     await joinDevice(laptop, offer, passkey());
@@ -199,7 +242,11 @@ describe("a service between two devices", () => {
       () => void (link.message = mailboxOf(world, another).message),
       () => leave(world, offer, (request) => request, newDeviceCode()),
       () => leave(world, offer, (request) => ({ ...request, user_id: otherId })),
-      () => leave(world, offer, ({ opener, ...request }) => ({ ...request, opener: { ...opener, recipient: `${opener.recipient.slice(0, -6)}qqqqqq` } })),
+      () =>
+        leave(world, offer, ({ opener, ...request }) => ({
+          ...request,
+          opener: { ...opener, recipient: `${opener.recipient.slice(0, -6)}qqqqqq` },
+        })),
       () => void (link.message = `${message.slice(0, -3)}${message.endsWith("AAA") ? "BBB" : "AAA"}`),
     ];
     for (const swap of swapped) {
@@ -227,7 +274,12 @@ describe("a service between two devices", () => {
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
     const told = { v: 1 as const, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) };
     const link = mailboxOf(world, offer);
-    for (const answer of [link.message, mailboxOf(world, other).answer, await sealLinkAnswer(newDeviceCode(), told), await sealLinkAnswer(readDeviceCode(typed(offer)), { ...told, user_id: otherId })]) {
+    for (const answer of [
+      link.message,
+      mailboxOf(world, other).answer,
+      await sealLinkAnswer(newDeviceCode(), told),
+      await sealLinkAnswer(readDeviceCode(typed(offer)), { ...told, user_id: otherId }),
+    ]) {
       link.answer = answer;
       await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("decryption_failed"));
       expect(laptop.keys).toBeNull();
@@ -240,7 +292,12 @@ describe("a service between two devices", () => {
     const older = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), { v: 1, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) });
+    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), {
+      v: 1,
+      user_id: userId,
+      state_rev: stateRev,
+      state_sha256: stateDigest(state),
+    });
     world.service.account = older;
     await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
     expect(laptop.keys).toBeNull();
@@ -253,7 +310,12 @@ describe("a service between two devices", () => {
     const fork = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), { v: 1, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) });
+    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), {
+      v: 1,
+      user_id: userId,
+      state_rev: stateRev,
+      state_sha256: stateDigest(state),
+    });
     world.service.account = fork;
     const tablet = await world.open("tablet");
     (await unlock(tablet, shown("market"), {})).opener.forget();
@@ -267,7 +329,8 @@ describe("a service between two devices", () => {
     const { world, phone, laptop, offer } = await phoneAndLaptop();
     await admitDevice(phone, typed(offer), shown("market"));
     await protect(phone, textSecret("Second"), {});
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? { ...(answer as object), states: [] } : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /user/keyring" ? { ...(answer as object), states: [] } : answer;
     await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
     world.service.answer = (call, answer) => (call === "GET /user/keyring" ? null : answer);
     await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
@@ -291,7 +354,10 @@ describe("a service between two devices", () => {
   it("that keeps the new slot back leaves the device locked", async () => {
     const { world, phone, laptop, offer } = await phoneAndLaptop();
     await admitDevice(phone, typed(offer), shown("market"));
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? { ...(answer as object), slots: world.service.account.keyring?.slots.slice(0, 1) } : answer);
+    world.service.answer = (call, answer) =>
+      call === "GET /user/keyring"
+        ? { ...(answer as object), slots: world.service.account.keyring?.slots.slice(0, 1) }
+        : answer;
     await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("not_this_passkey"));
     expect(laptop.keys).toBeNull();
   });

@@ -1,11 +1,17 @@
 import { DeviceLink, DeviceLinkAnswer, DeviceLinkFilled } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 
-/** The mailbox between two devices, by the id that follows from the code. What is put in twice, byte for byte, counts once. */
+/**
+ * The mailbox between two devices, by the id that follows from the code. What is put in twice, byte
+ * for byte, counts once.
+ */
 export interface DeviceLinkCalls {
   /** `id_taken`. */
   readonly fill: (id: string, message: string) => Promise<unknown>;
-  /** `not_found` when there is none, or its time is over; `forbidden` for the sign-in that filled it. */
+  /**
+   * `not_found` when there is none, or its time is over; `forbidden` for the sign-in that filled
+   * it.
+   */
   readonly read: (id: string, signal?: AbortSignal) => Promise<string>;
   /** As {@link read}, and `conflict` when another answer is there. */
   readonly answer: (id: string, answer: string) => Promise<unknown>;
@@ -14,11 +20,14 @@ export interface DeviceLinkCalls {
 }
 
 export function deviceLinkCallsOn(http: Http): DeviceLinkCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+    signal === undefined ? {} : { signal };
   return {
     fill: (id, message) => http.request("PUT", `/device-links/${id}`, DeviceLinkFilled, { body: { message } }),
-    read: async (id, signal) => (await http.request("GET", `/device-links/${id}`, DeviceLink, bySignal(signal))).message,
+    read: async (id, signal) =>
+      (await http.request("GET", `/device-links/${id}`, DeviceLink, bySignal(signal))).message,
     answer: (id, answer) => http.request("PUT", `/device-links/${id}/answer`, DeviceLinkFilled, { body: { answer } }),
-    readAnswer: async (id, signal) => (await http.request("GET", `/device-links/${id}/answer`, DeviceLinkAnswer, bySignal(signal))).answer,
+    readAnswer: async (id, signal) =>
+      (await http.request("GET", `/device-links/${id}/answer`, DeviceLinkAnswer, bySignal(signal))).answer,
   };
 }

@@ -17,9 +17,32 @@ import { lockedSince, markLocked, markUnlocked, openDevice, readDevice, type Dev
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const other: DeviceAccount = { ...account, subject: "ben" };
 const empty = {
-  v: 1, kind: null, titlesKeys: null, locked: false, lockedAt: null, lockedSignIn: null, passkeyOpener: null, lastActivity: null, autoLockMinutes: 15, remembered: null, consent: null, checkedOpeners: null, pending: null, sketches: null, newShares: null, openedShares: {},
+  v: 1,
+  kind: null,
+  titlesKeys: null,
+  locked: false,
+  lockedAt: null,
+  lockedSignIn: null,
+  passkeyOpener: null,
+  lastActivity: null,
+  autoLockMinutes: 15,
+  remembered: null,
+  consent: null,
+  checkedOpeners: null,
+  pending: null,
+  sketches: null,
+  newShares: null,
+  openedShares: {},
 };
-const remembered = { stateRev: 3, stateSha256: someDigest("3"), keyEpoch: 1, root: someDigest("r"), count: 2, recipient: "age1pq1…", signingKey: someDigest("k") };
+const remembered = {
+  stateRev: 3,
+  stateSha256: someDigest("3"),
+  keyEpoch: 1,
+  root: someDigest("r"),
+  count: 2,
+  recipient: "age1pq1…",
+  signingKey: someDigest("k"),
+};
 
 /** Some digest. */
 function someDigest(letter: string): string {
@@ -71,9 +94,17 @@ describe("openDevice", () => {
     const recipient = await keepKeys(account, "own");
     const { titlesKeys } = await (await openDevice(account)).read();
     if (titlesKeys === null) throw new TypeError("kept");
-    for (const key of [titlesKeys.label, titlesKeys.book, titlesKeys.state, titlesKeys.shares, titlesKeys.requests, titlesKeys.sign]) {
+    for (const key of [
+      titlesKeys.label,
+      titlesKeys.book,
+      titlesKeys.state,
+      titlesKeys.shares,
+      titlesKeys.requests,
+      titlesKeys.sign,
+    ]) {
       expect(key.extractable).toBe(false);
-      for (const format of ["raw", "jwk", "pkcs8"] as const) await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
+      for (const format of ["raw", "jwk", "pkcs8"] as const)
+        await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
     }
     expect(titlesKeysFrom(titlesKeys)).toMatchObject({ recipient, keyEpoch: 1 });
   });
@@ -91,11 +122,21 @@ describe("openDevice", () => {
     const device = await openDevice(account);
     await device.write({ ...{ passkeys: ["of a later release"] }, kind: "own" });
     await device.write({ remembered });
-    await device.update(({ remembered: before }) => ({ remembered: before === null ? null : { ...before, stateRev: 4 } }));
-    expect(await device.read()).toEqual({ ...empty, kind: "own", passkeys: ["of a later release"], remembered: { ...remembered, stateRev: 4 } });
+    await device.update(({ remembered: before }) => ({
+      remembered: before === null ? null : { ...before, stateRev: 4 },
+    }));
+    expect(await device.read()).toEqual({
+      ...empty,
+      kind: "own",
+      passkeys: ["of a later release"],
+      remembered: { ...remembered, stateRev: 4 },
+    });
   });
 
-  it.each([["a later version", { v: 2 }], ["a damage", { locked: "yes" }]])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_what, change) => {
+  it.each([
+    ["a later version", { v: 2 }],
+    ["a damage", { locked: "yes" }],
+  ])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_what, change) => {
     const device = await openDevice(account);
     await device.write({ remembered });
     const { openDB } = await import("idb");
@@ -122,8 +163,18 @@ describe("openDevice", () => {
 
   it("loses nothing that two tabs write at once", async () => {
     const [one, two] = [await openDevice(account), await openDevice(account)];
-    const higher = (to: number) => (before: DeviceRecord) => ({ remembered: before.remembered === null || before.remembered.stateRev < to ? { ...remembered, stateRev: to } : before.remembered });
-    await Promise.all([one.update(higher(9)), two.update(higher(7)), two.write({ kind: "own" }), one.write({ locked: true })]);
+    const higher = (to: number) => (before: DeviceRecord) => ({
+      remembered:
+        before.remembered === null || before.remembered.stateRev < to
+          ? { ...remembered, stateRev: to }
+          : before.remembered,
+    });
+    await Promise.all([
+      one.update(higher(9)),
+      two.update(higher(7)),
+      two.write({ kind: "own" }),
+      one.write({ locked: true }),
+    ]);
     expect(await one.read()).toMatchObject({ kind: "own", locked: true, remembered: { stateRev: 9 } });
   });
 
@@ -140,7 +191,11 @@ describe("openDevice", () => {
   });
 
   it("keeps in memory where IndexedDB is refused", async () => {
-    const refused = { open: () => { throw new DOMException("no", "SecurityError"); } };
+    const refused = {
+      open: () => {
+        throw new DOMException("no", "SecurityError");
+      },
+    };
     for (const factory of [undefined, refused]) {
       Object.defineProperty(globalThis, "indexedDB", { value: factory, configurable: true, writable: true });
       const device = await openDevice(account);
@@ -168,7 +223,9 @@ describe("what waits on a device", () => {
     const { keys, ...rest } = account_;
     expect(await pendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
     expect(await keptSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
-    const published = (subject: string) => ({ sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor(subject)) }] });
+    const published = (subject: string) => ({
+      sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor(subject)) }],
+    });
     await forgetSketches(after, published("market"));
     expect(await keptSketches(after)).toEqual([sketchFor("forest")]);
     await forgetSketches(after, published("forest"));

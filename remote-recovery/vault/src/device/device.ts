@@ -1,5 +1,11 @@
 import { bytesB64u, Counter, Digest, Id } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
+import {
+  accountName,
+  autoLockMinutes,
+  keptOnDevice,
+  type DeviceAccount,
+  type DeviceKind,
+} from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
@@ -11,7 +17,10 @@ import { nameOf, sayFull } from "./say-full.ts";
 /** A state as this device knows it: which one, by its digest. */
 const StatePoint = { stateRev: Counter, stateSha256: Digest };
 
-/** The newest state that this device has seen and checked, and the account that it belongs to. Both only ever grow. */
+/**
+ * The newest state that this device has seen and checked, and the account that it belongs to. Both
+ * only ever grow.
+ */
 export const Remembered = z.looseObject({
   ...StatePoint,
   keyEpoch: Counter,
@@ -47,7 +56,17 @@ export interface Wrapped {
   readonly data: Bytes;
 }
 
-const TitlesKeys = z.looseObject({ keyEpoch: Counter, label: key, book: key, state: key, shares: key, requests: key, sign: key, recipient: z.string(), signingKey: bytes });
+const TitlesKeys = z.looseObject({
+  keyEpoch: Counter,
+  label: key,
+  book: key,
+  state: key,
+  shares: key,
+  requests: key,
+  sign: key,
+  recipient: z.string(),
+  signingKey: bytes,
+});
 
 /** Members that it does not know are those of another release: they are kept. */
 const DeviceRecord = z.looseObject({
@@ -62,22 +81,34 @@ const DeviceRecord = z.looseObject({
   lockedAt: z.int().min(0).nullable(),
   /** The sign-in of then, in seconds by the provider's clock; null where it is not known. */
   lockedSignIn: z.int().min(0).nullable().default(null),
-  /** The opener of a passkey that was made or used here: then a lock takes the titles keys away. Null without one. */
+  /**
+   * The opener of a passkey that was made or used here: then a lock takes the titles keys away.
+   * Null without one.
+   */
   passkeyOpener: Id.nullable().default(null),
   /** The newest sign of the person in any tab; milliseconds since 1970. */
   lastActivity: z.int().min(0).nullable(),
   autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most),
   remembered: Remembered.nullable(),
   consent: z.looseObject({ ...StatePoint, abandoned: Remembered }).nullable(),
-  /** Digest of the book's openers when they were last compared with those inside; see `seal/book.ts`. */
+  /**
+   * Digest of the book's openers when they were last compared with those inside; see
+   * `seal/book.ts`.
+   */
   checkedOpeners: Digest.nullable(),
-  /** An account that was made and perhaps not yet published; its titles keys stand beside it where they can be kept. */
+  /**
+   * An account that was made and perhaps not yet published; its titles keys stand beside it where
+   * they can be kept.
+   */
   pending: z.looseObject({ wrapped: Wrapped, keys: TitlesKeys.nullable() }).nullable(),
   /** Sketches of enrolments that were not yet published. */
   sketches: Wrapped.nullable(),
   /** Links whose shares were not yet seen in the account. */
   newShares: Wrapped.nullable().default(null),
-  /** The highest `rev` of each share that was opened, by its id: an older update is never shown again. */
+  /**
+   * The highest `rev` of each share that was opened, by its id: an older update is never shown
+   * again.
+   */
   openedShares: z.record(z.string(), Counter).default({}),
 });
 
@@ -123,11 +154,15 @@ const emptyRecord: DeviceRecord = {
 export interface Device {
   /** Names the account on this device; the same in every tab. */
   readonly name: string;
-  /** `device_record_unreadable` for a record that this release cannot read: nothing is written over it. */
+  /**
+   * `device_record_unreadable` for a record that this release cannot read: nothing is written over
+   * it.
+   */
   readonly read: () => Promise<DeviceRecord>;
   /**
-   * Changes the record, in one transaction that is on the disk when this is answered: nothing that another tab writes in between is
-   * lost. Null: there is nothing to change. `storage_full` when the disk is full, `device_record_unreadable`: nothing changed then.
+   * Changes the record, in one transaction that is on the disk when this is answered: nothing that
+   * another tab writes in between is lost. Null: there is nothing to change. `storage_full` when
+   * the disk is full, `device_record_unreadable`: nothing changed then.
    */
   readonly update: (change: (before: DeviceRecord) => Partial<DeviceRecord> | null) => Promise<void>;
   /** The same for what does not depend on the record as it is. */
@@ -149,8 +184,8 @@ interface Schema extends DBSchema {
 }
 
 /**
- * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in memory until the page
- * goes: the person needs an opener next time, and nothing is lost.
+ * Opens what this device keeps. Where IndexedDB cannot be used (some private modes) it is kept in
+ * memory until the page goes: the person needs an opener next time, and nothing is lost.
  */
 export async function openDevice(account: DeviceAccount): Promise<Device> {
   const database = await openDatabase();
@@ -160,7 +195,10 @@ export async function openDevice(account: DeviceAccount): Promise<Device> {
 interface Store {
   readonly get: (name: string) => Promise<unknown>;
   /** In one transaction. Null changes nothing. */
-  readonly update: (name: string, change: (before: unknown) => Readonly<Record<string, unknown>> | null) => Promise<void>;
+  readonly update: (
+    name: string,
+    change: (before: unknown) => Readonly<Record<string, unknown>> | null,
+  ) => Promise<void>;
   readonly rename: (name: string, to: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
   readonly deviceKey: () => Promise<CryptoKey>;
@@ -183,12 +221,22 @@ function deviceOn(store: Store, name: string): Device {
     setAside: () => store.rename(name, `${name}${asideMark}${new Date().toISOString()}`),
     wrap: async (purpose, plain) => {
       const iv = randomBytes(12);
-      const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), plain);
+      const data = await crypto.subtle.encrypt(
+        { name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) },
+        await store.deviceKey(),
+        plain,
+      );
       return { iv, data: new Uint8Array(data) };
     },
     unwrap: async (purpose, { iv, data }) => {
       try {
-        return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) }, await store.deviceKey(), data));
+        return new Uint8Array(
+          await crypto.subtle.decrypt(
+            { name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) },
+            await store.deviceKey(),
+            data,
+          ),
+        );
       } catch (cause) {
         if (cause instanceof PortalError) throw cause;
         return null; // the caller reports that what waited can no longer be read
@@ -201,7 +249,10 @@ function deviceOn(store: Store, name: string): Device {
 /** Between the name of an account and the time at which its record was set aside. */
 const asideMark = " set aside ";
 
-/** A record that does not parse was written by another release or damaged: it is not ours to replace, for it may hold the only memory of a newer state. */
+/**
+ * A record that does not parse was written by another release or damaged: it is not ours to
+ * replace, for it may hold the only memory of a newer state.
+ */
 function parseRecord(value: unknown): DeviceRecord {
   if (value === undefined) return emptyRecord;
   const parsed = DeviceRecord.safeParse(value);
@@ -231,8 +282,10 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
     });
   } catch (cause) {
     const name = nameOf(cause);
-    if (name === "SecurityError" || name === "InvalidStateError") return null; // refused by a private mode: memory will do, the person needs an opener next time
-    throw new PortalError("device_record_unreadable", { cause }); // a later release's, or a broken profile: what it remembers is not nothing
+    // refused by a private mode: memory will do, the person needs an opener next time
+    if (name === "SecurityError" || name === "InvalidStateError") return null;
+    // a later release's, or a broken profile: what it remembers is not nothing
+    throw new PortalError("device_record_unreadable", { cause });
   }
 }
 
@@ -258,7 +311,8 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
         const there = await database.get("keys", "device");
         if (there !== undefined) return there;
         const made = await newDeviceKey();
-        const transaction = database.transaction("keys", "readwrite", { durability: "strict" }); // as durable as what it will wrap
+        // as durable as what it will wrap
+        const transaction = database.transaction("keys", "readwrite", { durability: "strict" });
         const meanwhile = await transaction.store.get("device"); // another tab may have been first
         if (meanwhile === undefined) await transaction.store.put(made, "device");
         await transaction.done;
@@ -295,10 +349,13 @@ function memoryStore(): Store {
 const clockTolerance = 60_000;
 
 /**
- * Since when this device is locked, by a lock or by too long a time without activity; null when it is not. Activity in the
- * future is none: else it would hold the lock off until then.
+ * Since when this device is locked, by a lock or by too long a time without activity; null when it
+ * is not. Activity in the future is none: else it would hold the lock off until then.
  */
-export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">, now: number): number | null {
+export function lockedSince(
+  record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">,
+  now: number,
+): number | null {
   if (record.locked) return Math.min(record.lockedAt ?? now, now);
   const lastActivity = record.lastActivity ?? 0;
   if (lastActivity > now + clockTolerance) return now;
@@ -307,19 +364,24 @@ export function lockedSince(record: Pick<DeviceRecord, "locked" | "lockedAt" | "
 }
 
 /**
- * Whether a sign-in came after the lock: by the device's clock, and by the provider's own beside the sign-in of then, since the two
- * clocks may differ, and the device's may be set back.
+ * Whether a sign-in came after the lock: by the device's clock, and by the provider's own beside
+ * the sign-in of then, since the two clocks may differ, and the device's may be set back.
  *
  * @param authTime seconds since 1970, by the provider's clock.
  * @param since as {@link lockedSince} gives it.
  */
-export function isAfterLock({ lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">, since: number, authTime: number): boolean {
+export function isAfterLock(
+  { lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">,
+  since: number,
+  authTime: number,
+): boolean {
   return authTime >= Math.floor(since / 1000) && authTime > (lockedSignIn ?? 0);
 }
 
 /**
- * Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there already keeps its time. Where a passkey
- * opens, the titles keys go: only an opener brings them back.
+ * Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there
+ * already keeps its time. Where a passkey opens, the titles keys go: only an opener brings them
+ * back.
  */
 export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {
   await onDevice(account, async (device) => {
@@ -331,7 +393,10 @@ export async function markLocked(account: DeviceAccount, now: number, signIn: nu
   });
 }
 
-/** A device that locked itself while no page was open, and that a passkey opens: what a lock takes away goes now. */
+/**
+ * A device that locked itself while no page was open, and that a passkey opens: what a lock takes
+ * away goes now.
+ */
 export async function finishLock(account: DeviceAccount, now: number): Promise<void> {
   await onDevice(account, async (device) => {
     await device.update((record) => {
@@ -343,7 +408,9 @@ export async function finishLock(account: DeviceAccount, now: number): Promise<v
 
 /** Removes the lock from the device, after unlocking by a fresh sign-in. */
 export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
-  await onDevice(account, (device) => device.write({ locked: false, lockedAt: null, lockedSignIn: null, lastActivity: now }));
+  await onDevice(account, (device) =>
+    device.write({ locked: false, lockedAt: null, lockedSignIn: null, lastActivity: now }),
+  );
 }
 
 /** What is kept for this account, as it is now. */
@@ -351,8 +418,14 @@ export async function readDevice(account: DeviceAccount): Promise<DeviceRecord> 
   return onDevice(account, (device) => device.read());
 }
 
-/** Writes beside the key. Best effort: a full disk costs that a page loaded later locks sooner, or by other minutes. */
-export async function noteOnDevice(account: DeviceAccount, change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes">>): Promise<void> {
+/**
+ * Writes beside the key. Best effort: a full disk costs that a page loaded later locks sooner, or
+ * by other minutes.
+ */
+export async function noteOnDevice(
+  account: DeviceAccount,
+  change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes">>,
+): Promise<void> {
   try {
     await onDevice(account, (device) => device.write(change));
   } catch (error) {

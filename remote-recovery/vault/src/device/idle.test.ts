@@ -110,7 +110,14 @@ describe("createIdleLock", () => {
   it("ignores what is no message of ours", () => {
     const tab = watching(machine);
     const stranger = machine.tab().channel("alba", () => undefined);
-    for (const message of [null, "lock", { kind: "unlock" }, { kind: "activity", at: "later" }, { kind: "minutes", minutes: 9_999 }]) stranger?.post(message);
+    for (const message of [
+      null,
+      "lock",
+      { kind: "unlock" },
+      { kind: "activity", at: "later" },
+      { kind: "minutes", minutes: 9_999 },
+    ])
+      stranger?.post(message);
     expect([tab.locks(), tab.idle.getMinutes()]).toEqual([0, 15]);
   });
 

@@ -4,15 +4,17 @@ import { z } from "zod";
 
 /**
  * [Note: Auto-lock]
- * 1. While the vault is unlocked, each key, pointer or touch in any tab of the account is activity. The newest is kept
- *    beside the wrapped key every few seconds, and told to the other tabs.
- * 2. After the set minutes without any the vault locks, by this tab's own clock. A timer that slept with the machine is late, so activity itself
- *    looks first whether it comes too late.
- * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other tabs: also one that is just
- *    starting, which has nothing to lock yet. Messages get lost (a page that the browser put aside hears none): what the device
- *    keeps is looked at when a worker has started, and before activity is written down. A page may be closed as soon as it locks:
- *    what has to be kept is written at once (LockMark), and a page loaded later keeps it first.
- * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long ago, or said to be in the future.
+ * 1. While the vault is unlocked, each key, pointer or touch in any tab of the account is activity.
+ *    The newest is kept beside the wrapped key every few seconds, and told to the other tabs.
+ * 2. After the set minutes without any the vault locks, by this tab's own clock. A timer that slept
+ *    with the machine is late, so activity itself looks first whether it comes too late.
+ * 3. A lock ends the worker, is kept beside the wrapped key with its time, and reaches the other
+ *    tabs: also one that is just starting, which has nothing to lock yet. Messages get lost (a page
+ *    that the browser put aside hears none): what the device keeps is looked at when a worker has
+ *    started, and before activity is written down. A page may be closed as soon as it locks: what
+ *    has to be kept is written at once (LockMark), and a page loaded later keeps it first.
+ * 4. A page loaded later starts locked when the lock is kept, or when the last activity is too long
+ *    ago, or said to be in the future.
  * 5. Unlocking is an act: an opener, or on an own device a sign-in that is not older than the lock.
  */
 
@@ -35,25 +37,37 @@ export interface Surroundings {
   /** Calls back once; returns its undo. */
   readonly later: (run: () => void, milliseconds: number) => () => void;
   /** To the other tabs of this account; null where there is none. */
-  readonly channel: (account: string, onMessage: (message: unknown) => void) => { readonly post: (message: unknown) => void; readonly close: () => void } | null;
+  readonly channel: (
+    account: string,
+    onMessage: (message: unknown) => void,
+  ) => { readonly post: (message: unknown) => void; readonly close: () => void } | null;
   readonly lockMark: LockMark;
 }
 
-/** A lock that the device has not kept yet; written and read without waiting. It says nothing of whose it is. */
+/**
+ * A lock that the device has not kept yet; written and read without waiting. It says nothing of
+ * whose it is.
+ */
 export interface LockMark {
   readonly get: () => MarkedLock | null;
   readonly set: (lock: MarkedLock | null) => void;
 }
 
 const MarkedLock = z.strictObject({ at: z.int().min(0), signIn: z.int().min(0).nullable() });
-/** When the device was locked, in milliseconds since 1970, and the newest sign-in before that, in seconds. */
+/**
+ * When the device was locked, in milliseconds since 1970, and the newest sign-in before that, in
+ * seconds.
+ */
 export type MarkedLock = z.infer<typeof MarkedLock>;
 
 export interface IdleLockParts {
   /** Names the account on this device. */
   readonly account: string;
   readonly minutes: number;
-  /** Locks this tab; called once for each lock, also when another tab locked: then whatever this one is doing. */
+  /**
+   * Locks this tab; called once for each lock, also when another tab locked: then whatever this one
+   * is doing.
+   */
   readonly lock: () => void;
   /** Keeps it beside the wrapped key. */
   readonly keep: (change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }) => void;
@@ -75,7 +89,10 @@ export interface IdleLock {
 /** So often activity is written down and told, at most. */
 const keepMilliseconds = 10_000;
 
-export function createIdleLock({ account, minutes: atFirst, lock, keep }: IdleLockParts, { now, onActivity, later, channel }: Surroundings): IdleLock {
+export function createIdleLock(
+  { account, minutes: atFirst, lock, keep }: IdleLockParts,
+  { now, onActivity, later, channel }: Surroundings,
+): IdleLock {
   let minutes = atFirst;
   let last = now();
   let kept = 0;
@@ -133,7 +150,8 @@ export function createIdleLock({ account, minutes: atFirst, lock, keep }: IdleLo
   return {
     getMinutes: () => minutes,
     setMinutes: (next) => {
-      if (!Number.isInteger(next) || next < autoLockMinutes.least || next > autoLockMinutes.most) throw new PortalError("validation_error", { details: { fields: ["minutes"] } });
+      if (!Number.isInteger(next) || next < autoLockMinutes.least || next > autoLockMinutes.most)
+        throw new PortalError("validation_error", { details: { fields: ["minutes"] } });
       minutes = next;
       keep({ autoLockMinutes: next });
       tabs?.post({ kind: "minutes", minutes: next } satisfies TabMessage);
@@ -164,7 +182,10 @@ const noticeMilliseconds = 1_000;
 
 const lockMarkKey = "vaultLock";
 
-/** In local storage. Where that is forbidden or full, a lock holds once the device has kept it, as it would without a mark. */
+/**
+ * In local storage. Where that is forbidden or full, a lock holds once the device has kept it, as
+ * it would without a mark.
+ */
 const storedLockMark: LockMark = {
   get: () => {
     try {

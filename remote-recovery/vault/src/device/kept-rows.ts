@@ -7,24 +7,34 @@ import { utf8, wipe, type Bytes } from "../seal/bytes.ts";
 import type { Device, Wrapped } from "./device.ts";
 
 /*
- * [Note: Kept rows]
- * A device of the person's own keeps the rows of the list as they were sealed, so that a page loaded later asks for what changed.
- * 1. Only a list that was compared with the signed state is kept, and what is kept is compared with the state of then before any
- *    of it is believed; a label with its digest when it is opened. What does not fit is dropped, and the list is read whole.
- * 2. Rows stand in blocks by the last byte of their id, each wrapped by the device key, for this account. Beside them stands where
- *    the account's counters were. A change reads, changes and wraps the blocks that it touches, and is written in one transaction
- *    only if nobody else wrote meanwhile. Changes since an older counter may be laid over newer rows: they hold all that is newer.
- * 3. Everything here is best effort: without IndexedDB, with a full disk or a block that does not open nothing is kept.
+ * [Note: Kept rows] A device of the person's own keeps the rows of the list as they were sealed, so
+ * that a page loaded later asks for what changed.
+ * 1. Only a list that was compared with the signed state is kept, and what is kept is compared with
+ *    the state of then before any of it is believed; a label with its digest when it is opened.
+ *    What does not fit is dropped, and the list is read whole.
+ * 2. Rows stand in blocks by the last byte of their id, each wrapped by the device key, for this
+ *    account. Beside them stands where the account's counters were. A change reads, changes and
+ *    wraps the blocks that it touches, and is written in one transaction only if nobody else wrote
+ *    meanwhile. Changes since an older counter may be laid over newer rows: they hold all that is
+ *    newer.
+ * 3. Everything here is best effort: without IndexedDB, with a full disk or a block that does not
+ *    open nothing is kept.
  */
 
-/** A row as it is kept: ciphertext as it came, with its digest and the revision that it claims, so that a root needs neither of both again. */
+/**
+ * A row as it is kept: ciphertext as it came, with its digest and the revision that it claims, so
+ * that a root needs neither of both again.
+ */
 export interface KeptRow {
   readonly rev: number;
   readonly labelHex: string;
   readonly row: StoredSecret;
 }
 
-/** Members and their types alone: the formats of ids, times and labels were judged when they came, and judging 10,000 again takes as long as reading them. */
+/**
+ * Members and their types alone: the formats of ids, times and labels were judged when they came,
+ * and judging 10,000 again takes as long as reading them.
+ */
 const Rows = z.array(
   z.object({
     rev: z.number(),
@@ -75,7 +85,13 @@ const blockCount = 64;
 /** Tries to write before it is left to another tab. */
 const patience = 3;
 
-const Head = z.object({ v: z.literal(1), userId: z.string(), stateRev: z.int().min(0), changes: z.int().min(0), write: z.string() });
+const Head = z.object({
+  v: z.literal(1),
+  userId: z.string(),
+  stateRev: z.int().min(0),
+  changes: z.int().min(0),
+  write: z.string(),
+});
 /** `write` names the write that it is of. */
 type Head = z.infer<typeof Head>;
 
@@ -112,7 +128,11 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
 
   async function drop(database: IDBPDatabase<Schema>): Promise<void> {
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
-    await Promise.all([transaction.objectStore("heads").delete(name), transaction.objectStore("blocks").delete(ofAccount()), transaction.done]);
+    await Promise.all([
+      transaction.objectStore("heads").delete(name),
+      transaction.objectStore("blocks").delete(ofAccount()),
+      transaction.done,
+    ]);
   }
 
   async function replace(database: IDBPDatabase<Schema>, { rows, stateRev, changes }: RowsRead): Promise<void> {
@@ -129,7 +149,11 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
   }
 
   /** False when another tab wrote meanwhile. */
-  async function lay(database: IDBPDatabase<Schema>, since: number, { rows, purged, stateRev, changes }: RowsRead): Promise<boolean> {
+  async function lay(
+    database: IDBPDatabase<Schema>,
+    since: number,
+    { rows, purged, stateRev, changes }: RowsRead,
+  ): Promise<boolean> {
     const head = await headIn(database);
     if (head === null || head.changes < since) {
       await drop(database);
@@ -156,7 +180,11 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
     const there = Head.safeParse(await heads.get(name)).data;
     const same = there?.write === head.write;
     await Promise.all([
-      ...(same ? sealed.map(([block, value]) => (value === null ? blocks.delete([name, block]) : blocks.put(value, [name, block]))) : []),
+      ...(same
+        ? sealed.map(([block, value]) =>
+            value === null ? blocks.delete([name, block]) : blocks.put(value, [name, block]),
+          )
+        : []),
       same ? heads.put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, name) : null,
       transaction.done,
     ]);
@@ -167,7 +195,10 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
     read: () =>
       withRows(async (database) => {
         const transaction = database.transaction(["heads", "blocks"]);
-        const [kept, values] = await Promise.all([transaction.objectStore("heads").get(name), transaction.objectStore("blocks").getAll(ofAccount())]);
+        const [kept, values] = await Promise.all([
+          transaction.objectStore("heads").get(name),
+          transaction.objectStore("blocks").getAll(ofAccount()),
+        ]);
         const head = Head.safeParse(kept).data;
         if (head?.userId !== userId) return null;
         const rows: KeptRow[] = [];
@@ -182,7 +213,9 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
         try {
           const { since } = read;
           if (since === null) await replace(database, read);
-          else for (let written = false, turn = 1; !written && turn <= patience; turn++) written = await lay(database, since, read);
+          else
+            for (let written = false, turn = 1; !written && turn <= patience; turn++)
+              written = await lay(database, since, read);
         } catch {
           await drop(database); // a full disk perhaps: half of a list helps nobody, and what is there makes room
         }
@@ -194,7 +227,10 @@ export function keptRowsOf(device: Device, userId: string): KeptRows {
   };
 }
 
-/** Null where this browser or mode keeps nothing, or its database fails: the list is then read from the service. */
+/**
+ * Null where this browser or mode keeps nothing, or its database fails: the list is then read from
+ * the service.
+ */
 async function withRows<T>(work: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T | null> {
   if (typeof indexedDB === "undefined") return null;
   try {

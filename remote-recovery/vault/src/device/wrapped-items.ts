@@ -8,12 +8,18 @@ import type { Device, Wrapped } from "./device.ts";
 export interface WrappedItems<Item> {
   /** Empty where it can no longer be read: another device key, a browser that forgot half. */
   readonly read: (device: Device) => Promise<Item[]>;
-  /** What another tab writes between reading and writing is not lost: the change is made again from there. `storage_full`. */
+  /**
+   * What another tab writes between reading and writing is not lost: the change is made again from
+   * there. `storage_full`.
+   */
   readonly change: (device: Device, change: (kept: readonly Item[]) => readonly Item[]) => Promise<void>;
 }
 
 /** @param member of the device's record; its name is also what the list is wrapped for */
-export function wrappedItems<Item extends Json>(member: "sketches" | "newShares", schema: z.ZodType<Item[]>): WrappedItems<Item> {
+export function wrappedItems<Item extends Json>(
+  member: "sketches" | "newShares",
+  schema: z.ZodType<Item[]>,
+): WrappedItems<Item> {
   async function read(device: Device): Promise<Item[]> {
     const wrapped = (await device.read())[member];
     const bytes = wrapped === null ? null : await device.unwrap(member, wrapped);
@@ -43,5 +49,6 @@ export function wrappedItems<Item extends Json>(member: "sketches" | "newShares"
 }
 
 function isSame(one: Wrapped | null, other: Wrapped | null): boolean {
-  return one === null || other === null ? one === other : equalBytes(one.iv, other.iv); // random, made anew with each wrapping
+  // random, made anew with each wrapping
+  return one === null || other === null ? one === other : equalBytes(one.iv, other.iv);
 }

@@ -7,7 +7,10 @@ import { requireOpened } from "../steps/publish.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { sourcesOf, whichItem } from "./source.ts";
 
-/** An item with its mark, null before there is a key for marks; `version` is that of its secret, 0 of what is new. */
+/**
+ * An item with its mark, null before there is a key for marks; `version` is that of its secret, 0
+ * of what is new.
+ */
 export type ComparedItem = ImportStanding & { readonly source: string | null; readonly version: number };
 
 interface Kept {
@@ -16,7 +19,9 @@ interface Kept {
   readonly source: string;
 }
 
-/** Begins the origin of an item of this portal's own archives, before the id that the secret had. */
+/**
+ * Begins the origin of an item of this portal's own archives, before the id that the secret had.
+ */
 export const ownOrigin = "relicario:";
 
 /**
@@ -24,12 +29,21 @@ export const ownOrigin = "relicario:";
  *
  * @throws PortalError `vault_locked`, and those of reading.
  */
-export async function compareImport(vault: VaultContext, items: readonly ImportItem[], options: ActOptions = {}): Promise<ComparedItem[]> {
+export async function compareImport(
+  vault: VaultContext,
+  items: readonly ImportItem[],
+  options: ActOptions = {},
+): Promise<ComparedItem[]> {
   return compareWith(vault, await readAccount(vault, options.signal), items, options);
 }
 
 /** The same with an account that was read a moment ago. */
-export async function compareWith(vault: VaultContext, account: AccountView | null, items: readonly ImportItem[], options: ActOptions): Promise<ComparedItem[]> {
+export async function compareWith(
+  vault: VaultContext,
+  account: AccountView | null,
+  items: readonly ImportItem[],
+  options: ActOptions,
+): Promise<ComparedItem[]> {
   const opened = requireOpened(account);
   const key = (opened ?? vault.pending)?.book.import_key ?? null;
   const importKey = key === null ? null : fromB64u(key);
@@ -48,8 +62,15 @@ export async function compareWith(vault: VaultContext, account: AccountView | nu
     const sources = importKey === null ? null : await sourcesOf(importKey, item);
     const source = sources?.[0] ?? null;
     const known = source === null ? undefined : kept.get(whichItem(source));
-    if (known !== undefined) compared.push({ standing: sources?.includes(known.source) === true ? "same" : "changed", secretId: known.secretId, source, version: known.version });
-    else if (own !== undefined && own.stored.deleted_at === undefined) compared.push({ standing: "same", secretId: own.secretId, source, version: own.version });
+    if (known !== undefined)
+      compared.push({
+        standing: sources?.includes(known.source) === true ? "same" : "changed",
+        secretId: known.secretId,
+        source,
+        version: known.version,
+      });
+    else if (own !== undefined && own.stored.deleted_at === undefined)
+      compared.push({ standing: "same", secretId: own.secretId, source, version: own.version });
     else compared.push({ standing: "new", source, version: 0 });
   }
   return compared;

@@ -26,7 +26,8 @@ const item = (title: string, more: Partial<ImportItem> & { readonly text?: strin
   ...more,
 });
 const many = (count: number): ImportItem[] => Array.from({ length: count }, (_, at) => item(`Item ${String(at)}`));
-const batches = (world: World): number => world.service.calls.filter((call) => call === "POST /secrets/store/batch").length;
+const batches = (world: World): number =>
+  world.service.calls.filter((call) => call === "POST /secrets/store/batch").length;
 const market = shown("market");
 
 /** A device of somebody who has one secret. */
@@ -41,7 +42,11 @@ describe("an import", () => {
   it("stores items as secrets, a hundred in a call, that the shown picture opens", async () => {
     const { world, vault } = await keeper();
     const progress: string[] = [];
-    const stored = await importSecrets(vault, many(130), market, { onProgress: ({ phase, done, total }) => { if (phase === "sending") progress.push(`${String(done)}/${String(total)}`); } });
+    const stored = await importSecrets(vault, many(130), market, {
+      onProgress: ({ phase, done, total }) => {
+        if (phase === "sending") progress.push(`${String(done)}/${String(total)}`);
+      },
+    });
     expect(stored).toEqual({ added: 130, updated: 0, same: 0, failed: [], stopped: null });
     expect(batches(world)).toBe(2);
     expect(progress).toEqual(["0/130", "100/130", "130/130"]);
@@ -49,7 +54,9 @@ describe("an import", () => {
     expect(rows).toHaveLength(131);
     const last = rows.find(({ label }) => label?.title === "Item 129");
     expect(last?.label).toMatchObject({ tags: ["Work"], contentKind: "text", name: "secret.txt" });
-    expect(new TextDecoder().decode((await recover(vault, last?.secretId ?? "", market, {})).content)).toBe("content of Item 129");
+    expect(new TextDecoder().decode((await recover(vault, last?.secretId ?? "", market, {})).content)).toBe(
+      "content of Item 129",
+    );
   });
 
   it("begins an account with its first batch", async () => {
@@ -64,7 +71,13 @@ describe("an import", () => {
     const { world, vault } = await keeper();
     await importSecrets(vault, many(3), market);
     const phone = await world.open("phone");
-    expect(await importSecrets(phone, many(3), market)).toEqual({ added: 0, updated: 0, same: 3, failed: [], stopped: null });
+    expect(await importSecrets(phone, many(3), market)).toEqual({
+      added: 0,
+      updated: 0,
+      same: 3,
+      failed: [],
+      stopped: null,
+    });
     expect(await list(phone)).toHaveLength(4);
   });
 
@@ -72,11 +85,15 @@ describe("an import", () => {
     const { vault } = await keeper();
     await importSecrets(vault, many(2), market);
     const changed = item("Renamed", { origin: "bitwarden:Item 1", text: "another password", tags: [] });
-    expect((await compareImport(vault, [item("Item 0"), changed, item("Item 9")])).map(({ standing }) => standing)).toEqual(["same", "changed", "new"]);
+    expect(
+      (await compareImport(vault, [item("Item 0"), changed, item("Item 9")])).map(({ standing }) => standing),
+    ).toEqual(["same", "changed", "new"]);
     expect(await importSecrets(vault, [changed], market)).toMatchObject({ added: 0, updated: 1 });
     const row = (await list(vault)).find(({ label }) => label?.title === "Renamed");
     expect(row).toMatchObject({ version: 2, label: { tags: [] } });
-    expect(new TextDecoder().decode((await recover(vault, row?.secretId ?? "", market, {})).content)).toBe("another password");
+    expect(new TextDecoder().decode((await recover(vault, row?.secretId ?? "", market, {})).content)).toBe(
+      "another password",
+    );
     expect(await importSecrets(vault, [changed], market)).toMatchObject({ same: 1, updated: 0 });
   });
 
@@ -86,16 +103,33 @@ describe("an import", () => {
     const [english, spanish] = titles.map((title) => item(title, { origin: "bitwarden:b1 otp 0", text: "seed" }));
     if (english === undefined || spanish === undefined) throw new Error("there are two");
     await importSecrets(vault, [spanish], market); // no other title is known of it
-    expect((await compareImport(vault, [{ ...english, markTitles: titles }, english])).map(({ standing }) => standing)).toEqual(["same", "changed"]);
+    expect(
+      (await compareImport(vault, [{ ...english, markTitles: titles }, english])).map(({ standing }) => standing),
+    ).toEqual(["same", "changed"]);
     await importSecrets(vault, [item("Untitled", { origin: "b2", markTitles: ["Untitled", "Sin título"] })], market);
-    expect(await importSecrets(vault, [item("Sin título", { origin: "b2", text: "content of Untitled", markTitles: ["Untitled", "Sin título"] })], market)).toMatchObject({ same: 1, updated: 0 });
+    expect(
+      await importSecrets(
+        vault,
+        [item("Sin título", { origin: "b2", text: "content of Untitled", markTitles: ["Untitled", "Sin título"] })],
+        market,
+      ),
+    ).toMatchObject({ same: 1, updated: 0 });
   });
 
   it("knows an item again after its secret was edited here", async () => {
     const { vault } = await keeper();
     await importSecrets(vault, many(1), market);
     const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
-    await update(vault, row?.secretId ?? "", { baseVersion: 1, title: "My own name", content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["mine"]) } }, {});
+    await update(
+      vault,
+      row?.secretId ?? "",
+      {
+        baseVersion: 1,
+        title: "My own name",
+        content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["mine"]) },
+      },
+      {},
+    );
     expect(await importSecrets(vault, many(1), market)).toMatchObject({ added: 0, updated: 0, same: 1 });
   });
 
@@ -110,7 +144,9 @@ describe("an import", () => {
   it("does not add the secrets of an archive of this account, which it still has", async () => {
     const { vault } = await keeper();
     const [row] = await list(vault);
-    expect((await compareImport(vault, [item("First", { origin: `relicario:${row?.secretId ?? ""}` })]))[0]?.standing).toBe("same");
+    expect(
+      (await compareImport(vault, [item("First", { origin: `relicario:${row?.secretId ?? ""}` })]))[0]?.standing,
+    ).toBe("same");
   });
 
   it("goes on where a lost connection stopped it", async () => {
@@ -119,7 +155,13 @@ describe("an import", () => {
     world.service.before = (call) => {
       if (call === "POST /secrets/store/batch" && ++calls > 1) throw new PortalError("offline");
     };
-    expect(await importSecrets(vault, [item("x".repeat(300)), ...many(150)], market)).toEqual({ added: 100, updated: 0, same: 0, failed: [{ index: 0, code: "validation_error" }], stopped: "offline" });
+    expect(await importSecrets(vault, [item("x".repeat(300)), ...many(150)], market)).toEqual({
+      added: 100,
+      updated: 0,
+      same: 0,
+      failed: [{ index: 0, code: "validation_error" }],
+      stopped: "offline",
+    });
     world.service.before = () => undefined;
     expect(await importSecrets(await world.open("phone"), many(150), market)).toMatchObject({ added: 50, same: 100 });
   });
@@ -138,7 +180,12 @@ describe("an import", () => {
   it("stops when it is cancelled, and keeps what was stored", async () => {
     const { vault } = await keeper();
     const controller = new AbortController();
-    const running = importSecrets(vault, many(150), market, { signal: controller.signal, onProgress: ({ done }) => { if (done === 100) controller.abort(); } });
+    const running = importSecrets(vault, many(150), market, {
+      signal: controller.signal,
+      onProgress: ({ done }) => {
+        if (done === 100) controller.abort();
+      },
+    });
     expect(await running).toMatchObject({ added: 100, stopped: "cancelled" });
     expect(await list(vault)).toHaveLength(101);
   });
@@ -154,7 +201,13 @@ describe("an import", () => {
       await protect(phone, textSecret("Meanwhile"), {});
     };
     await importSecrets(vault, many(2), market);
-    expect((await list(vault)).map(({ label }) => label?.title).sort()).toEqual(["First", "From the phone", "Item 0", "Item 1", "Meanwhile"]);
+    expect((await list(vault)).map(({ label }) => label?.title).sort()).toEqual([
+      "First",
+      "From the phone",
+      "Item 0",
+      "Item 1",
+      "Meanwhile",
+    ]);
   });
 
   it("names what cannot be stored, and stores the others", async () => {
@@ -170,7 +223,14 @@ describe("an import", () => {
       if (call === "PATCH /secrets/favorite" && ++calls === 1) throw new PortalError("service_unavailable");
     };
     const items = [item("Plain"), item("One", { favorite: true }), item("Two", { favorite: true })];
-    expect(await importSecrets(vault, items, market)).toEqual({ added: 3, updated: 0, same: 0, failed: [], unstarred: [1], stopped: null });
+    expect(await importSecrets(vault, items, market)).toEqual({
+      added: 3,
+      updated: 0,
+      same: 0,
+      failed: [],
+      unstarred: [1],
+      stopped: null,
+    });
     expect((await list(vault)).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Two"]);
   });
 
@@ -179,7 +239,13 @@ describe("an import", () => {
     world.service.before = (call) => {
       if (call === "POST /secrets/store/batch") throw new PortalError("quota_exceeded");
     };
-    expect(await importSecrets(vault, [item("x".repeat(300)), item("Good")], market)).toEqual({ added: 0, updated: 0, same: 0, failed: [{ index: 0, code: "validation_error" }], stopped: "quota_exceeded" });
+    expect(await importSecrets(vault, [item("x".repeat(300)), item("Good")], market)).toEqual({
+      added: 0,
+      updated: 0,
+      same: 0,
+      failed: [{ index: 0, code: "validation_error" }],
+      stopped: "quota_exceeded",
+    });
     await expect(importSecrets(vault, [item("Good")], market)).rejects.toMatchObject({ code: "quota_exceeded" });
   });
 
@@ -192,9 +258,14 @@ describe("an import", () => {
   it("sends nothing in clear: no content, title, tag, origin or digest of them", async () => {
     const { world, vault } = await keeper();
     const sentinel = "zebra-crossing-quartz";
-    await importSecrets(vault, [item(sentinel, { text: sentinel, tags: [sentinel], origin: sentinel, name: `${sentinel}.txt` })], market);
+    await importSecrets(
+      vault,
+      [item(sentinel, { text: sentinel, tags: [sentinel], origin: sentinel, name: `${sentinel}.txt` })],
+      market,
+    );
     const sent = JSON.stringify(world.service.bodies);
-    const everything = sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
+    const everything =
+      sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
     expect(everything).not.toContain(sentinel);
     expect(everything).not.toContain(Buffer.from(sentinel).toString("base64url").slice(0, 20));
   });

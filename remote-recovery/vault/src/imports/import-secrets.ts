@@ -33,26 +33,39 @@ export interface ImportOptions extends ActOptions {
 /** Every opener of the book. */
 const allOpeners: Protection = { kind: "openers", openers: [] };
 
-/** About what label, state and JSON of one secret take in a call beside its content, and what its ticket takes for each opener. In characters. */
+/**
+ * About what label, state and JSON of one secret take in a call beside its content, and what its
+ * ticket takes for each opener. In characters.
+ */
 const rowLength = 6_000;
 const stanzaLength = 3_200;
 
 /**
  * [Note: Import sequence]
- * 1. One opener is shown. It opens the account, or is the first picture of an account that begins with the first batch.
- * 2. The account's key for marks is made at the first import: a keyring change of its own, or part of the first one.
+ * 1. One opener is shown. It opens the account, or is the first picture of an account that begins
+ *    with the first batch.
+ * 2. The account's key for marks is made at the first import: a keyring change of its own, or part
+ *    of the first one.
  * 3. Items are compared with what is kept, by their marks: what is there already is left.
- * 4. What is new goes in batches, each sealed once and published by one signed change with one call.
+ * 4. What is new goes in batches, each sealed once and published by one signed change with one
+ *    call.
  * 5. Those of a batch that were favourites become favourites again.
  * 6. What differs becomes a new version of its secret, one by one.
  *
- * Stopped anywhere, what was published stays with its marks: the same items once more go on where it stopped.
+ * Stopped anywhere, what was published stays with its marks: the same items once more go on where
+ * it stopped.
  *
  * @param items that fit one call each; see `maxSmallContentBytes`.
- * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while nothing is stored and nothing has
- *   failed; after that they are in `stopped`. What is wrong with one item is in `failed`.
+ * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while
+ *   nothing is stored and nothing has failed; after that they are in `stopped`. What is wrong with
+ *   one item is in `failed`.
  */
-export async function importSecrets(vault: VaultContext, items: readonly ImportItem[], shown: Shown, { name = "", largeFollow = false, ...options }: ImportOptions = {}): Promise<StoredImport> {
+export async function importSecrets(
+  vault: VaultContext,
+  items: readonly ImportItem[],
+  shown: Shown,
+  { name = "", largeFollow = false, ...options }: ImportOptions = {},
+): Promise<StoredImport> {
   const quiet: ActOptions = options.signal === undefined ? {} : { signal: options.signal };
   let protection = await protectionBy(vault, shown, name, options);
   if (protection === allOpeners) await ensureImportKey(vault, quiet);
@@ -81,15 +94,22 @@ export async function importSecrets(vault: VaultContext, items: readonly ImportI
   const tell = (): void => options.onProgress?.({ phase: "sending", done, total });
   tell();
   try {
-    if (fresh.length === 0 && largeFollow && protection !== allOpeners) await prepareAccount(vault, protection, options);
+    if (fresh.length === 0 && largeFollow && protection !== allOpeners)
+      await prepareAccount(vault, protection, options);
     for (const batch of batchesOf(fresh, openers)) {
       refuseCancelled(options.signal);
-      const secretIds = await storeBatch(vault, batch.map(({ item }) => item), protection, quiet);
+      const secretIds = await storeBatch(
+        vault,
+        batch.map(({ item }) => item),
+        protection,
+        quiet,
+      );
       protection = allOpeners;
       added += batch.length;
       for (const [at, { index, item }] of batch.entries()) {
         const secretId = secretIds[at];
-        if (item.favorite === true && secretId !== undefined && !(await isStarred(setFavorite(vault, secretId, true)))) unstarred.push(index);
+        if (item.favorite === true && secretId !== undefined && !(await isStarred(setFavorite(vault, secretId, true))))
+          unstarred.push(index);
       }
       done += batch.length;
       tell();
@@ -147,10 +167,19 @@ export async function ensureImportKey(vault: VaultContext, options: ActOptions):
   const prepare = async (account: AccountView | null): Promise<Attempt<"there"> | { done: "there" }> => {
     const opened = requireOpened(account);
     if (account === null || opened?.book.import_key !== null) return { done: "there" };
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { documents: { book: { ...opened.book, import_key: newImportKey() } } });
+    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
+      documents: { book: { ...opened.book, import_key: newImportKey() } },
+    });
     return { change, send: () => vault.service.changeKeyring(change.keyring), result: "there" };
   };
-  await publishUntilItFits(vault, { prepare, published: ({ view }: AccountView) => (view.opened?.book.import_key == null ? null : "there" as const) }, options);
+  await publishUntilItFits(
+    vault,
+    {
+      prepare,
+      published: ({ view }: AccountView) => (view.opened?.book.import_key == null ? null : ("there" as const)),
+    },
+    options,
+  );
 }
 
 function newImportKey(): string {
@@ -175,31 +204,52 @@ function* batchesOf(items: readonly Indexed[], openers: number): Generator<reado
 }
 
 /** Contents are sealed once, rows at every try. Gives the ids of the secrets. */
-async function storeBatch(vault: VaultContext, items: readonly ImportItem[], protection: Protection, options: ActOptions): Promise<readonly string[]> {
+async function storeBatch(
+  vault: VaultContext,
+  items: readonly ImportItem[],
+  protection: Protection,
+  options: ActOptions,
+): Promise<readonly string[]> {
   const createdAt = timestamp(vault.now());
-  const sealed = await Promise.all(items.map(async (item) => ({ item, secretId: newId(vault.now()), ready: await sealSmall(item) })));
+  const sealed = await Promise.all(
+    items.map(async (item) => ({ item, secretId: newId(vault.now()), ready: await sealSmall(item) })),
+  );
   const choice = openerChoice(vault, protection, options);
   const importKey = newImportKey(); // for an account that begins with this batch
 
   const prepare = async (account: AccountView | null): Promise<Attempt<"stored">> => {
     const opened = requireOpened(account);
     const { openers, enrolled, first } = await choice.from(opened);
-    const begins = first === null ? null : { ...first, book: { ...first.book, import_key: first.book.import_key ?? importKey } };
+    const begins =
+      first === null ? null : { ...first, book: { ...first.book, import_key: first.book.import_key ?? importKey } };
     const [keys, key] = [opened?.keys ?? begins?.keys, opened?.book.import_key ?? begins?.book.import_key];
     if (keys === undefined || key == null) throw new PortalError("opener_needed");
     const rows = await Promise.all(
       sealed.map(async ({ item, secretId, ready }) => {
         const described = { ...item, createdAt, source: await sourceOf(fromB64u(key), item) };
-        return { secretId, ready, row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, ready, openers) };
+        return {
+          secretId,
+          ready,
+          row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, ready, openers),
+        };
       }),
     );
     const roots = rows.map(({ row }) => row.root);
-    const change = account === null || opened === null ? await firstChange(vault, requireFirst(begins), roots) : await nextChange(vault, account, opened, [...account.rows.values(), ...roots], { enrolled });
-    const secrets = rows.map(({ secretId, ready, row: { label, ticket } }): NewSecret => ({ secret_db_id: secretId, label, ticket, content: ready.content }));
+    const change =
+      account === null || opened === null
+        ? await firstChange(vault, requireFirst(begins), roots)
+        : await nextChange(vault, account, opened, [...account.rows.values(), ...roots], { enrolled });
+    const secrets = rows.map(({ secretId, ready, row: { label, ticket } }): NewSecret => ({
+      secret_db_id: secretId,
+      label,
+      ticket,
+      content: ready.content,
+    }));
     return { change, send: () => vault.service.storeBatch({ secrets, keyring: change.keyring }), result: "stored" };
   };
   try {
-    const published = ({ rows }: AccountView): "stored" | null => (sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null); // new random ids
+    const published = ({ rows }: AccountView): "stored" | null =>
+      sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null; // new random ids
     await publishUntilItFits(vault, { prepare, published }, options);
     return sealed.map(({ secretId }) => secretId);
   } finally {
@@ -212,12 +262,24 @@ function requireFirst(first: FirstAccount | null): FirstAccount {
   return first;
 }
 
-async function storeVersion(vault: VaultContext, secretId: string, item: ImportItem, options: ActOptions): Promise<void> {
+async function storeVersion(
+  vault: VaultContext,
+  secretId: string,
+  item: ImportItem,
+  options: ActOptions,
+): Promise<void> {
   const account = await readAccount(vault, options.signal);
   const { opened, row } = requireRow(account, secretId);
   const importKey = opened.book.import_key;
   const source = importKey === null ? undefined : await sourceOf(fromB64u(importKey), item);
   const { title, tags, contentKind, name, mime } = item;
   const ready = await sealInCall(vault, item, {});
-  await publishVersion(vault, secretId, { version: row.version, rev: row.rev }, { title, tags, content: { contentKind, name, mime }, source }, ready, options);
+  await publishVersion(
+    vault,
+    secretId,
+    { version: row.version, rev: row.rev },
+    { title, tags, content: { contentKind, name, mime }, source },
+    ready,
+    options,
+  );
 }

@@ -10,7 +10,10 @@ export interface ImportWorkerApi {
   /** Answers when the worker runs. */
   readonly ping: () => void;
   readonly read: (files: readonly GivenFile[], settings: ReadSettings) => Promise<ReadImport>;
-  /** Opens a content of an archive of this portal into a private file. One at a time: {@link putAway} it before the next. */
+  /**
+   * Opens a content of an archive of this portal into a private file. One at a time: {@link
+   * putAway} it before the next.
+   */
   readonly open: (sealed: Blob, opening: ContentOpening, options: { readonly signal?: AbortSignal }) => Promise<Blob>;
   /** Removes what was opened. */
   readonly putAway: () => Promise<void>;
@@ -24,7 +27,9 @@ export function createImportWorkerApi(): ImportWorkerApi {
     open: async (sealed, opening, { signal }) => {
       await sweepPrivateFiles().catch(() => undefined); // of an import that was cut off; tried again with the next page
       const sink = await privateFile();
-      const content = await committed(sink, () => openSealedContent(sealed, opening, (bytes) => sink.write(bytes), signal));
+      const content = await committed(sink, () =>
+        openSealedContent(sealed, opening, (bytes) => sink.write(bytes), signal),
+      );
       opened = sink;
       return content;
     },

@@ -19,12 +19,18 @@ export interface ContentOpening {
 }
 
 /**
- * Opens a sealed content as it comes, whatever its size, and gives what is in it to `write`. It is whole and right only when this is
- * answered.
+ * Opens a sealed content as it comes, whatever its size, and gives what is in it to `write`. It is
+ * whole and right only when this is answered.
  *
- * @throws PortalError `decryption_failed`, `cancelled`, `file_changed` when the file that it is a part of can no longer be read.
+ * @throws PortalError `decryption_failed`, `cancelled`, `file_changed` when the file that it is a
+ *   part of can no longer be read.
  */
-export async function openSealedContent(sealed: Blob, { identity, contentKind, size, sha256 }: ContentOpening, write: (bytes: Bytes) => Promise<void> | void, signal?: AbortSignal): Promise<void> {
+export async function openSealedContent(
+  sealed: Blob,
+  { identity, contentKind, size, sha256 }: ContentOpening,
+  write: (bytes: Bytes) => Promise<void> | void,
+  signal?: AbortSignal,
+): Promise<void> {
   const [digest, whole] = [newSha256(), paddedLength(contentKind, size)];
   let at = 0;
   try {
@@ -41,13 +47,16 @@ export async function openSealedContent(sealed: Blob, { identity, contentKind, s
       refuseCancelled(signal);
       const own = chunk.subarray(0, Math.max(0, size - at));
       at += chunk.length;
-      if (at > whole || !chunk.subarray(own.length).every((byte) => byte === 0x0a)) throw new PortalError("decryption_failed");
+      if (at > whole || !chunk.subarray(own.length).every((byte) => byte === 0x0a))
+        throw new PortalError("decryption_failed");
       if (own.length > 0) await write(copyOf(own));
     }
   } catch (cause) {
     if (cause instanceof PortalError) throw cause;
     const name = nameOf(cause);
-    throw new PortalError(name === "NotReadableError" || name === "NotFoundError" ? "file_changed" : "decryption_failed"); // typage's errors say which piece
+    throw new PortalError(
+      name === "NotReadableError" || name === "NotFoundError" ? "file_changed" : "decryption_failed",
+    ); // typage's errors say which piece
   }
   if (at !== whole || toB64u(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
 }

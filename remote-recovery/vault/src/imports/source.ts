@@ -9,21 +9,40 @@ import { chunksOf, concat, digestOf, newSha256, utf8, type Bytes } from "../seal
 const halfBytes = 16;
 
 /**
- * The `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256 over what says which item it is, then
- * 16 over what it holds. So the same item is known again, and what differs in it is seen, and without the key it says nothing.
+ * The `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256 over
+ * what says which item it is, then 16 over what it holds. So the same item is known again, and what
+ * differs in it is seen, and without the key it says nothing.
  */
 export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<string> {
   const [source] = await sourcesOf(importKey, item);
   return source;
 }
 
-/** The `source` that is given today, and those that earlier releases gave the same item: they had the portal's language in titles of ours. */
+/**
+ * The `source` that is given today, and those that earlier releases gave the same item: they had
+ * the portal's language in titles of ours.
+ */
 export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
   const { origin, tags, contentKind, name, mime, holds, content, sealed } = item;
   const [first, ...earlier] = item.markTitles ?? [item.title];
-  const digest = sealed?.plainSha256 ?? toB64u(holds === null ? await digestOfContent(content) : await digestOf(utf8(holds)));
+  const digest =
+    sealed?.plainSha256 ?? toB64u(holds === null ? await digestOfContent(content) : await digestOf(utf8(holds)));
   const which = mark(importKey, { v: 1, origin });
-  const sourceWith = (title: string): string => toB64u(concat(which, mark(importKey, { v: 1, title, tags: [...tags], content_kind: contentKind, name, mime, content_sha256: digest })));
+  const sourceWith = (title: string): string =>
+    toB64u(
+      concat(
+        which,
+        mark(importKey, {
+          v: 1,
+          title,
+          tags: [...tags],
+          content_kind: contentKind,
+          name,
+          mime,
+          content_sha256: digest,
+        }),
+      ),
+    );
   return [sourceWith(first), ...earlier.map(sourceWith)];
 }
 

@@ -1,6 +1,7 @@
 /**
- * How a kit opens with the standard `age`, version 1.3 or newer, and a shell: the way that needs nothing of this project but the
- * program that turns a picture into an identity. `n` is the place of the secret in the kit.
+ * How a kit opens with the standard `age`, version 1.3 or newer, and a shell: the way that needs
+ * nothing of this project but the program that turns a picture into an identity. `n` is the place
+ * of the secret in the kit.
  */
 export const identityCommand = "pnpm exec relicario-open kit.html photo.jpg --identity > opener.txt";
 export const ageCommands = `n=1

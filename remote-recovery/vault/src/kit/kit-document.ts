@@ -1,5 +1,16 @@
 import { base64 } from "@scure/base";
-import { bytesB64u, canonicalText, Counter, helperBytes, Id, maxKitBytes, maxKitNoteLength, maxKitSecrets, maxTicketBytes, Timestamp } from "@relicario/shared/api";
+import {
+  bytesB64u,
+  canonicalText,
+  Counter,
+  helperBytes,
+  Id,
+  maxKitBytes,
+  maxKitNoteLength,
+  maxKitSecrets,
+  maxTicketBytes,
+  Timestamp,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { z } from "zod";
@@ -8,7 +19,11 @@ import { copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 
 /** base64 with padding (RFC 4648, section 4): what `base64 -d` reads. */
 function base64Of(maxBytes: number): z.ZodString {
-  return z.string().min(4).max(4 * Math.ceil(maxBytes / 3)).regex(/^[A-Za-z0-9+/]+={0,2}$/, "not base64");
+  return z
+    .string()
+    .min(4)
+    .max(4 * Math.ceil(maxBytes / 3))
+    .regex(/^[A-Za-z0-9+/]+={0,2}$/, "not base64");
 }
 
 /** What a kit holds beside its program. Titles and names stand in the tickets, which are sealed. */
@@ -20,7 +35,10 @@ export const Kit = z.strictObject({
   note: z.string().max(maxKitNoteLength),
   user_id: Id,
   /** Public halves of the account's signing keys, today's first. */
-  signing_keys: z.array(bytesB64u(32, { exact: true })).min(1).max(64),
+  signing_keys: z
+    .array(bytesB64u(32, { exact: true }))
+    .min(1)
+    .max(64),
   /** The one picture that opens all of it. */
   image: z.strictObject({ id: Id, helper: bytesB64u(helperBytes, { exact: true }) }),
   secrets: z
@@ -61,7 +79,10 @@ export function fromBase64(text: string): Bytes {
   }
 }
 
-/** JCS of a kit in one line, every `<` escaped: inside a script element it stays text, whatever is in it. */
+/**
+ * JCS of a kit in one line, every `<` escaped: inside a script element it stays text, whatever is
+ * in it.
+ */
 export function kitText(kit: Kit): string {
   return canonicalText(kit).replaceAll("<", String.raw`\u003c`);
 }
@@ -74,13 +95,14 @@ export function kitTextDigest(text: string): string {
 /**
  * Reads the line.
  *
- * @throws PortalError `validation_error`, with `reason` in its details: `damaged` when it is not the one of this digest, `newer`
- *   for a kit of a later format, `not_a_kit`.
+ * @throws PortalError `validation_error`, with `reason` in its details: `damaged` when it is not
+ *   the one of this digest, `newer` for a kit of a later format, `not_a_kit`.
  */
 export function parseKit(text: string, digest: string): Kit {
   if (kitTextDigest(text) !== digest) throw refused("damaged");
   const value = parseJson(text);
-  if (typeof value === "object" && value !== null && "v" in value && typeof value.v === "number" && value.v > 1) throw refused("newer");
+  if (typeof value === "object" && value !== null && "v" in value && typeof value.v === "number" && value.v > 1)
+    throw refused("newer");
   const parsed = Kit.safeParse(value);
   if (!parsed.success || kitText(parsed.data) !== text) throw refused("not_a_kit");
   const ids = new Set(parsed.data.secrets.map(({ secret_id: id }) => id));

@@ -1,12 +1,31 @@
 import { maxKitBytes } from "@relicario/shared/api";
 
 import { utf8, type Bytes } from "../seal/bytes.ts";
-import { kitElement, kitText, kitTextDigest, parseKit, partElement, refused, toBase64, type Kit } from "./kit-document.ts";
+import {
+  kitElement,
+  kitText,
+  kitTextDigest,
+  parseKit,
+  partElement,
+  refused,
+  toBase64,
+  type Kit,
+} from "./kit-document.ts";
 
-/** Places of the template, each there once: a decoder that only some pictures need, and the kit with its digest. */
-export const places = { decoder: "<!-- place of a decoder -->", digest: "place-of-the-digest", kit: "place-of-the-kit" } as const;
+/**
+ * Places of the template, each there once: a decoder that only some pictures need, and the kit with
+ * its digest.
+ */
+export const places = {
+  decoder: "<!-- place of a decoder -->",
+  digest: "place-of-the-digest",
+  kit: "place-of-the-kit",
+} as const;
 
-/** A part of the program as it stands in the page: gzip, base64. Nothing runs it but the kit's script, which knows its SHA-256. */
+/**
+ * A part of the program as it stands in the page: gzip, base64. Nothing runs it but the kit's
+ * script, which knows its SHA-256.
+ */
 export function partHtml(name: string, gzipped: Uint8Array): string {
   return `<script type="application/gzip" id="${partElement(name)}">${toBase64(gzipped)}</script>`;
 }
@@ -31,7 +50,8 @@ export async function fillTemplate(template: string, kit: Kit, decoder: KitDecod
   let html = template;
   for (const [place, given] of fill) {
     const [before, after, ...more] = html.split(place);
-    if (before === undefined || after === undefined || more.length > 0) throw new TypeError("this is not the template of a kit");
+    if (before === undefined || after === undefined || more.length > 0)
+      throw new TypeError("this is not the template of a kit");
     html = before + given + after;
   }
   const bytes = utf8(html);
@@ -39,8 +59,13 @@ export async function fillTemplate(template: string, kit: Kit, decoder: KitDecod
   return bytes;
 }
 
-/** The line of the kit, and its digest, as the template has them. Only a line feed ends a line here. */
-const line = new RegExp(`\n<script type="application/json" id="${kitElement}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`, "g");
+/**
+ * The line of the kit, and its digest, as the template has them. Only a line feed ends a line here.
+ */
+const line = new RegExp(
+  `\n<script type="application/json" id="${kitElement}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`,
+  "g",
+);
 
 /**
  * The kit in a file. Nothing of its program is run, or even looked at.

@@ -16,12 +16,25 @@ describe("a kit that was made before", () => {
     const engine = await loadEngineInNode();
     const { identity, secrets } = await openKit(engine, kit, { picture, passphrase: "correct horse" });
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
-    const contents = await Promise.all(secrets.map(async (secret) => (secret === null ? null : [secret.ticket.title, secret.ticket.name, secret.author, new TextDecoder("latin1").decode(await contentInside(secret))])));
+    const contents = await Promise.all(
+      secrets.map(async (secret) =>
+        secret === null
+          ? null
+          : [
+              secret.ticket.title,
+              secret.ticket.name,
+              secret.author,
+              new TextDecoder("latin1").decode(await contentInside(secret)),
+            ],
+      ),
+    );
     expect(contents).toEqual([
       ["Árbol 🌳", "secret.txt", "verified", "abandon ability able\n"],
       ["A file", "bytes.bin", "verified", "\0\u0001\u0002þÿ"],
       ["</script><img src=x onerror=alert(1)>", "../../.profile", "verified", "<script>alert(1)</script>"],
     ]);
-    await expect(openKit(engine, kit, { picture, passphrase: "correct horse " })).rejects.toMatchObject({ code: "not_this_picture_or_passphrase" });
+    await expect(openKit(engine, kit, { picture, passphrase: "correct horse " })).rejects.toMatchObject({
+      code: "not_this_picture_or_passphrase",
+    });
   });
 });

@@ -9,7 +9,9 @@ import { besideName, type Kit } from "./kit-document.ts";
 import { contentBeside, contentInside, openKit, type KitSecret } from "./open-kit.ts";
 import type { z } from "zod";
 
-/** What the page shows of an opened secret; its content stays in the worker until it is asked for. */
+/**
+ * What the page shows of an opened secret; its content stays in the worker until it is asked for.
+ */
 export interface ShownSecret {
   readonly secretId: string;
   readonly title: string;
@@ -47,9 +49,18 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
     init: engine.init,
 
     /** In the order of the kit; null for a secret that is damaged. Errors: those of `openKit`. */
-    open: async (kit: Kit, picture: Blob, passphrase: string | null, options?: CallOptions): Promise<(ShownSecret | null)[]> => {
+    open: async (
+      kit: Kit,
+      picture: Blob,
+      passphrase: string | null,
+      options?: CallOptions,
+    ): Promise<(ShownSecret | null)[]> => {
       // What the engine's worker is given it overwrites.
-      const own = { ...engine, recover: (...[bytes, ...given]: Parameters<EngineWorkerApi["recover"]>) => engine.recover(copyOf(bytes), ...given) };
+      const own = {
+        ...engine,
+        recover: (...[bytes, ...given]: Parameters<EngineWorkerApi["recover"]>) =>
+          engine.recover(copyOf(bytes), ...given),
+      };
       const { secrets } = await openKit(own, kit, { picture, passphrase }, options);
       opened = secrets;
       return secrets.map((secret) => (secret === null ? null : shown(secret)));
@@ -61,7 +72,10 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
       return Comlink.transfer(bytes, [bytes.buffer]);
     },
 
-    /** The content of a secret from the file beside the kit. `digest_mismatch` for another file, `decryption_failed`, `cancelled`. */
+    /**
+     * The content of a secret from the file beside the kit. `digest_mismatch` for another file,
+     * `decryption_failed`, `cancelled`.
+     */
     beside: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
       const parts: Blob[] = [];
       let pieces: Bytes[] = [];

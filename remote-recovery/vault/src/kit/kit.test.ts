@@ -26,21 +26,42 @@ beforeAll(async () => {
   const vault = await world.open();
   const { secretId } = await protect(vault, textSecret("First", shown("market", "correct horse")), {});
   const second = await protect(vault, { ...textSecret("A file"), contentKind: "file", name: "bytes.bin" }, {});
-  const third = await protect(vault, { ...textSecret("</script><img src=x onerror=alert(1)>"), content: new Blob(["<script>alert(1)</script>"]) }, {});
+  const third = await protect(
+    vault,
+    { ...textSecret("</script><img src=x onerror=alert(1)>"), content: new Blob(["<script>alert(1)</script>"]) },
+    {},
+  );
   const nothingLarge = () => Promise.reject(new Error("nothing here is large"));
-  const parts = { range: nothingLarge, openSink: nothingLarge, patience: { wait: () => Promise.resolve() }, file: kitFile };
-  const made = await makeKit(vault, parts, [secretId, second.secretId, third.secretId], shown("market", "correct horse"), { note: "In the drawer" });
+  const parts = {
+    range: nothingLarge,
+    openSink: nothingLarge,
+    patience: { wait: () => Promise.resolve() },
+    file: kitFile,
+  };
+  const made = await makeKit(
+    vault,
+    parts,
+    [secretId, second.secretId, third.secretId],
+    shown("market", "correct horse"),
+    { note: "In the drawer" },
+  );
   file = new Uint8Array(await made.file.arrayBuffer());
   whole = readKitFile(file);
 });
 
 const opening = (kit: Kit): Promise<OpenedKit> => openKit(world.engine, kit, shown("market", "correct horse"));
-const code = (expected: string, details: object = {}): unknown => expect.objectContaining({ code: expected, details: expect.objectContaining(details) });
-const asFile = async (kit: Kit): Promise<Bytes> => fillTemplate(new TextDecoder().decode(await kitFile("kit")), kit, null);
+const code = (expected: string, details: object = {}): unknown =>
+  expect.objectContaining({ code: expected, details: expect.objectContaining(details) });
+const asFile = async (kit: Kit): Promise<Bytes> =>
+  fillTemplate(new TextDecoder().decode(await kitFile("kit")), kit, null);
 /** The kit of the vector with one member of it changed, and its digest made to fit. */
 const changed = async (edit: (kit: Kit) => Kit): Promise<Kit> => readKitFile(await asFile(edit(whole)));
-const flipped = (bytes: Uint8Array, at: number): Bytes => Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte));
-const first = ({ secrets: [one, ...others] }: Kit, edit: (secret: Kit["secrets"][number]) => Kit["secrets"][number]): Kit["secrets"] => {
+const flipped = (bytes: Uint8Array, at: number): Bytes =>
+  Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte));
+const first = (
+  { secrets: [one, ...others] }: Kit,
+  edit: (secret: Kit["secrets"][number]) => Kit["secrets"][number],
+): Kit["secrets"] => {
   if (one === undefined) throw new Error("the vector has secrets");
   return [edit(one), ...others];
 };
@@ -60,7 +81,9 @@ describe("a kit that the portal made", () => {
     const start = new TextDecoder("latin1").decode(file).indexOf('{"image"');
     const length = kitText(whole).length;
     // Every byte around the element, and a sample within.
-    const positions = Array.from({ length: file.length }, (_, at) => at).filter((at) => at < start + 40 || at > start + length - 40 || at % 97 === 0);
+    const positions = Array.from({ length: file.length }, (_, at) => at).filter(
+      (at) => at < start + 40 || at > start + length - 40 || at % 97 === 0,
+    );
     const outcomes = positions.map((at) => {
       try {
         expect(readKitFile(flipped(file, at))).toEqual(whole);
@@ -70,31 +93,58 @@ describe("a kit that the portal made", () => {
         return "refused";
       }
     });
-    const within = positions.map((at, index) => [at >= start && at < start + length, outcomes[index]] as const).filter(([inside]) => inside);
+    const within = positions
+      .map((at, index) => [at >= start && at < start + length, outcomes[index]] as const)
+      .filter(([inside]) => inside);
     expect(new Set(within.map(([, outcome]) => outcome))).toEqual(new Set(["refused"]));
     expect(new Set(outcomes)).toEqual(new Set(["same", "refused"]));
   });
 
   it.each<[string, (kit: Kit) => Kit]>([
-    ["ticket", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, ticket: toBase64(flipped(fromBase64(secret.ticket), 2_000)) })) })],
+    [
+      "ticket",
+      (kit) => ({
+        ...kit,
+        secrets: first(kit, (secret) => ({ ...secret, ticket: toBase64(flipped(fromBase64(secret.ticket), 2_000)) })),
+      }),
+    ],
     ["id", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, secret_id: kit.user_id })) })],
     ["version", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, version: 7 })) })],
-    ["ticket of another secret", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, ticket: kit.secrets[1]?.ticket ?? "" })) })],
+    [
+      "ticket of another secret",
+      (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, ticket: kit.secrets[1]?.ticket ?? "" })) }),
+    ],
   ])("calls a secret damaged whose %s was changed, and opens the others", async (_, edit) => {
     const { secrets } = await opening(await changed(edit));
-    expect(secrets.map((secret) => secret?.ticket.title)).toEqual([undefined, "A file", "</script><img src=x onerror=alert(1)>"]);
+    expect(secrets.map((secret) => secret?.ticket.title)).toEqual([
+      undefined,
+      "A file",
+      "</script><img src=x onerror=alert(1)>",
+    ]);
   });
 
   it("refuses a content that was changed or is another's", async () => {
-    for (const edit of [(content: string) => toBase64(flipped(fromBase64(content), fromBase64(content).length - 1)), () => whole.secrets[1]?.content ?? ""]) {
-      const { secrets: [secret] } = await opening(await changed((kit) => ({ ...kit, secrets: first(kit, (one) => ({ ...one, content: edit(one.content ?? "") })) })));
+    for (const edit of [
+      (content: string) => toBase64(flipped(fromBase64(content), fromBase64(content).length - 1)),
+      () => whole.secrets[1]?.content ?? "",
+    ]) {
+      const {
+        secrets: [secret],
+      } = await opening(
+        await changed((kit) => ({
+          ...kit,
+          secrets: first(kit, (one) => ({ ...one, content: edit(one.content ?? "") })),
+        })),
+      );
       if (secret == null) throw new Error("the ticket is whole");
       await expect(contentInside(secret)).rejects.toEqual(code("decryption_failed"));
     }
   });
 
   it("does not call an author verified whose key it does not have", async () => {
-    const { secrets } = await opening(await changed((kit) => ({ ...kit, signing_keys: [toB64u(new Uint8Array(32).fill(9))] })));
+    const { secrets } = await opening(
+      await changed((kit) => ({ ...kit, signing_keys: [toB64u(new Uint8Array(32).fill(9))] })),
+    );
     expect(secrets.map((secret) => secret?.author)).toEqual(["not_verified", "not_verified", "not_verified"]);
   });
 
@@ -103,13 +153,19 @@ describe("a kit that the portal made", () => {
     ["its salt", 25, "decryption_failed"],
     ["its wrapped root", 420, "decryption_failed"],
   ])("refuses a helper with another bit in %s", async (_, at, expected) => {
-    const kit = await changed(({ image, ...rest }) => ({ ...rest, image: { ...image, helper: toB64u(flipped(fromB64u(image.helper), at)) } }));
+    const kit = await changed(({ image, ...rest }) => ({
+      ...rest,
+      image: { ...image, helper: toB64u(flipped(fromB64u(image.helper), at)) },
+    }));
     await expect(opening(kit)).rejects.toEqual(code(expected));
   });
 });
 
 describe("reading a file that may be no kit", () => {
-  const line = (text: string, digest = kitTextDigest(text)): Uint8Array => utf8(`<title>Kit</title>\n<script type="application/json" id="${kitElement}" data-sha256="${digest}">\n${text}\n</script>\n`);
+  const line = (text: string, digest = kitTextDigest(text)): Uint8Array =>
+    utf8(
+      `<title>Kit</title>\n<script type="application/json" id="${kitElement}" data-sha256="${digest}">\n${text}\n</script>\n`,
+    );
   const edited = (edit: (text: string) => string) => () => line(edit(kitText(whole)));
 
   it.each<[string, () => Uint8Array, string]>([
@@ -125,7 +181,11 @@ describe("reading a file that may be no kit", () => {
     ["a later format", edited((text) => text.replace('"v":1', '"v":2')), "newer"],
     ["a ticket that is no base64", edited((text) => text.replace('"ticket":"', '"ticket":"!')), "not_a_kit"],
     ["no secret", edited((text) => text.replace(/"secrets":\[.*\]/, '"secrets":[]')), "not_a_kit"],
-    ["the same secret twice", () => line(kitText({ ...whole, secrets: [...whole.secrets, ...whole.secrets] })), "not_a_kit"],
+    [
+      "the same secret twice",
+      () => line(kitText({ ...whole, secrets: [...whole.secrets, ...whole.secrets] })),
+      "not_a_kit",
+    ],
     ["a helper of another size", edited((text) => text.replace('"helper":"', '"helper":"AAAA')), "not_a_kit"],
     ["a huge one", () => new Uint8Array(maxKitBytes + 1), "too_large"],
   ])("refuses %s", (_, bytes, reason) => {
@@ -146,7 +206,7 @@ describe("names and titles of sealed documents", () => {
     ["../../.profile", "_.._.profile"],
     ["..", "secret"],
     ["", "secret"],
-    ["a/b\\c:d*e?f\"g<h>i|j", "a_b_c_d_e_f_g_h_i_j"],
+    ['a/b\\c:d*e?f"g<h>i|j', "a_b_c_d_e_f_g_h_i_j"],
     ["CON.txt", "_CON.txt"],
     ["a\0b\nc\u001b[2J\u202egpj.exe", "a_b_c_[2J_gpj.exe"],
     [" .hidden. ", "hidden"],
@@ -169,7 +229,8 @@ describe("names and titles of sealed documents", () => {
 describe("the page of a kit", () => {
   it("has every text in both languages, with the same values in it", () => {
     const valuesOf = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).toSorted();
-    for (const [key, english] of Object.entries(texts.en)) expect([key, valuesOf(texts.es[key as keyof typeof texts.es])]).toEqual([key, valuesOf(english)]);
+    for (const [key, english] of Object.entries(texts.en))
+      expect([key, valuesOf(texts.es[key as keyof typeof texts.es])]).toEqual([key, valuesOf(english)]);
   });
 
   it("has a sentence for what opening throws", () => {

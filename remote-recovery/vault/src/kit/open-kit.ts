@@ -30,7 +30,10 @@ export interface OpenedKit {
   readonly secrets: readonly (KitSecret | null)[];
 }
 
-/** Whether the picture takes a passphrase. @throws PortalError `decryption_failed` for a broken helper. */
+/**
+ * Whether the picture takes a passphrase. @throws PortalError `decryption_failed` for a broken
+ * helper.
+ */
 export function takesPassphrase(kit: Kit): boolean {
   return parseHelper(fromB64u(kit.image.helper)).encrypted;
 }
@@ -38,10 +41,15 @@ export function takesPassphrase(kit: Kit): boolean {
 /**
  * Opens the tickets of a kit with its picture, as the portal does, without the portal.
  *
- * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `picture_unreadable`,
- *   `picture_too_large`, `decryption_failed`, `cancelled`.
+ * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`,
+ *   `picture_unreadable`, `picture_too_large`, `decryption_failed`, `cancelled`.
  */
-export async function openKit(engine: Engine, kit: Kit, shown: ShownPicture, options: ActOptions = {}): Promise<OpenedKit> {
+export async function openKit(
+  engine: Engine,
+  kit: Kit,
+  shown: ShownPicture,
+  options: ActOptions = {},
+): Promise<OpenedKit> {
   const record = { ...kit.image, created_at: kit.made_at };
   const { opener } = await recogniseAmong({ engine }, shown, [record], null, options);
   try {
@@ -56,7 +64,11 @@ export async function openKit(engine: Engine, kit: Kit, shown: ShownPicture, opt
   }
 }
 
-async function openSecret(opener: ShownOpener, kit: Kit, { secret_id: secretId, version, ticket: sealed, content }: Kit["secrets"][number]): Promise<KitSecret | null> {
+async function openSecret(
+  opener: ShownOpener,
+  kit: Kit,
+  { secret_id: secretId, version, ticket: sealed, content }: Kit["secrets"][number],
+): Promise<KitSecret | null> {
   try {
     const ticket = await ticketFor(opener, fromBase64(sealed));
     if (ticket?.secret_id !== secretId || ticket.version !== version || ticket.owner !== kit.user_id) return null;
@@ -71,7 +83,11 @@ async function openSecret(opener: ShownOpener, kit: Kit, { secret_id: secretId, 
 /** The content of a secret that stands inside the kit. @throws PortalError `decryption_failed`. */
 export function contentInside({ ticket, sealed }: KitSecret): Promise<Bytes> {
   if (sealed === null) throw new PortalError("decryption_failed");
-  return openContent(ticket.content_kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size: ticket.size });
+  return openContent(ticket.content_kind, sealed, {
+    sha256: ticket.content_sha256,
+    identity: ticket.content_identity,
+    size: ticket.size,
+  });
 }
 
 /** A file that can be read from its beginning more than once: a `Blob`, or a file of the disk. */
@@ -80,11 +96,17 @@ export interface Readable {
 }
 
 /**
- * The content of a secret that lies beside the kit, piece by piece. Whoever takes it keeps it apart until its last piece came.
+ * The content of a secret that lies beside the kit, piece by piece. Whoever takes it keeps it apart
+ * until its last piece came.
  *
- * @throws PortalError `digest_mismatch` for another file, before anything is given; `decryption_failed`; `cancelled`.
+ * @throws PortalError `digest_mismatch` for another file, before anything is given;
+ *   `decryption_failed`; `cancelled`.
  */
-export async function* contentBeside({ ticket }: KitSecret, file: Readable, { signal }: Pick<ActOptions, "signal"> = {}): AsyncGenerator<Uint8Array> {
+export async function* contentBeside(
+  { ticket }: KitSecret,
+  file: Readable,
+  { signal }: Pick<ActOptions, "signal"> = {},
+): AsyncGenerator<Uint8Array> {
   const digest = newSha256();
   let head = new Uint8Array();
   for await (const bytes of chunksOf(file.stream())) {

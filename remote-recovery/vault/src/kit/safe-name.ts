@@ -3,8 +3,8 @@ const mostBytes = 200;
 const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i;
 
 /**
- * A file name that is one on every system, from whatever a sealed document says: no folder, no control or direction character, no
- * name of a device, at most 200 bytes. Never empty.
+ * A file name that is one on every system, from whatever a sealed document says: no folder, no
+ * control or direction character, no name of a device, at most 200 bytes. Never empty.
  */
 export function safeFileName(name: string): string {
   const plain = name

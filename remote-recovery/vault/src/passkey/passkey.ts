@@ -3,8 +3,9 @@ import { PortalError } from "@relicario/shared/errors";
 import { copyOf, equalBytes, randomBytes, sha256, utf8, wipe, type Bytes } from "../seal/bytes.ts";
 
 /**
- * Passkeys of the page (WebAuthn 3). What one gives is the output of its PRF extension (10.1.4), 32 bytes that its device makes for this
- * origin alone: the vault's worker makes an opener of it. Nothing of it is stored.
+ * Passkeys of the page (WebAuthn 3). What one gives is the output of its PRF extension (10.1.4), 32
+ * bytes that its device makes for this origin alone: the vault's worker makes an opener of it.
+ * Nothing of it is stored.
  */
 
 /** Input of the PRF: the same at creation and at each use. */
@@ -20,7 +21,8 @@ interface NamedPasskey {
 }
 
 /**
- * Makes a passkey on this device, or another one that the person chooses, and proves it: it is asked once more, and has to give the same.
+ * Makes a passkey on this device, or another one that the person chooses, and proves it: it is
+ * asked once more, and has to give the same.
  *
  * @throws PortalError `passkey_without_prf`, `cancelled` when the person did not agree.
  */
@@ -64,7 +66,12 @@ export function askPasskey(): Promise<Bytes> {
 async function ask(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<Bytes> {
   const used = await credentialOf(() =>
     navigator.credentials.get({
-      publicKey: { challenge: randomBytes(32), allowCredentials, userVerification: "required", extensions: { prf: { eval: { first: prfInput } } } },
+      publicKey: {
+        challenge: randomBytes(32),
+        allowCredentials,
+        userVerification: "required",
+        extensions: { prf: { eval: { first: prfInput } } },
+      },
     }),
   );
   const first = used.getClientExtensionResults().prf?.results?.first;
@@ -74,12 +81,15 @@ async function ask(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<B
 }
 
 function outputOf(source: BufferSource): Bytes {
-  const bytes = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
   return copyOf(bytes);
 }
 
 async function credentialOf(ceremony: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
-  if (!("credentials" in navigator) || !("PublicKeyCredential" in globalThis)) throw new PortalError("passkey_without_prf");
+  if (!("credentials" in navigator) || !("PublicKeyCredential" in globalThis))
+    throw new PortalError("passkey_without_prf");
   try {
     const credential = await ceremony();
     if (credential instanceof PublicKeyCredential) return credential;

@@ -18,13 +18,22 @@ beforeEach(async () => {
 describe("what somebody shared with me", () => {
   it("is listed, and opens with my keys once its sender is accepted", async () => {
     const { bensVault } = world;
-    await expect(receivedShares(bensVault)).resolves.toMatchObject([{ shareId, from: { userName: "Ada", standing: "unknown", blocked: false }, openedAt: null, available: true }]);
+    await expect(receivedShares(bensVault)).resolves.toMatchObject([
+      { shareId, from: { userName: "Ada", standing: "unknown", blocked: false }, openedAt: null, available: true },
+    ]);
     const { words } = await ownWords(world.adasVault);
-    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_unknown", details: { user_id: world.adasVault.userId, user_name: "Ada", words } });
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({
+      code: "person_unknown",
+      details: { user_id: world.adasVault.userId, user_name: "Ada", words },
+    });
     expect(await codeOf(openReceived(bensVault, shareId, null, { accept: words.toReversed() }))).toBe("person_unknown");
     expect(world.stored(shareId).claims.size).toBe(0);
     const opened = await openReceived(bensVault, shareId, null, { accept: words });
-    expect(opened).toMatchObject({ title: "First", name: "secret.txt", sender: { userName: "Ada", standing: "known", words } });
+    expect(opened).toMatchObject({
+      title: "First",
+      name: "secret.txt",
+      sender: { userName: "Ada", standing: "known", words },
+    });
     expect(textOf(opened.content)).toBe("content of First");
     await expect(listPeople(bensVault)).resolves.toMatchObject([{ userName: "Ada", words, standing: "known" }]);
     await expect(receivedShares(bensVault)).resolves.toMatchObject([{ from: { standing: "known" } }]);
@@ -38,7 +47,9 @@ describe("what somebody shared with me", () => {
       if (call === "POST /share/content" && lost++ === 0) throw new PortalError("offline");
       return answer;
     };
-    expect(await codeOf(openReceived(again, shareId, shown("harbour"), { accept: (await ownWords(world.adasVault)).words }))).toBe("offline");
+    expect(
+      await codeOf(openReceived(again, shareId, shown("harbour"), { accept: (await ownWords(world.adasVault)).words })),
+    ).toBe("offline");
     expect(textOf((await openReceived(again, shareId, null)).content)).toBe("content of First");
     expect(world.stored(shareId).claims.size).toBe(1);
   });
@@ -47,13 +58,19 @@ describe("what somebody shared with me", () => {
     const { adasVault, bensVault } = world;
     await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
     await openReceived(bensVault, shareId, null);
-    await update(adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     await updateShareContent(adasVault, shareId, byMarket);
     expect(textOf((await openReceived(bensVault, shareId, null)).content)).toBe("new words");
     const [{ userId, words } = { userId: "", words: [""] }] = await listPeople(bensVault);
     await setBlocked(bensVault, { userId, userName: "Ada", words }, true);
     const before = world.stored(shareId).claims.size;
-    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({ code: "person_blocked", details: { user_id: userId, user_name: "Ada", words } });
+    await expect(openReceived(bensVault, shareId, null)).rejects.toMatchObject({
+      code: "person_blocked",
+      details: { user_id: userId, user_name: "Ada", words },
+    });
     expect(world.stored(shareId).claims.size).toBe(before);
   });
 
@@ -76,9 +93,13 @@ describe("what somebody shared with me", () => {
 
 describe("the address of a person's share", () => {
   it("says who sent it to the one that it is for, and opens nothing for others", async () => {
-    await expect(lookAtShare(world.visit(null, world.ben), shareId)).resolves.toMatchObject({ audience: "person", from: { userName: "Ada" } });
+    await expect(lookAtShare(world.visit(null, world.ben), shareId)).resolves.toMatchObject({
+      audience: "person",
+      from: { userName: "Ada" },
+    });
     const { link } = await world.share({});
-    await expect(lookAtShare(world.visit(link, world.ben), shareId)).resolves.toMatchObject({ audience: "person" }); // in the tab of another link
+    // in the tab of another link
+    await expect(lookAtShare(world.visit(link, world.ben), shareId)).resolves.toMatchObject({ audience: "person" });
     expect(await codeOf(lookAtShare(world.visit(null, world.ada), shareId))).toBe("share_unavailable");
     expect(await codeOf(lookAtShare(world.visit(null), shareId))).toBe("link_incomplete");
     expect(world.stored(shareId).claims.size).toBe(0);
@@ -104,6 +125,7 @@ describe("people", () => {
   });
 
   it("are not found under a name that nobody has, or that is none", async () => {
-    for (const name of ["nobody", "../me", "ñandú"]) expect(await codeOf(findPerson(world.adasVault, name))).toBe("not_found");
+    for (const name of ["nobody", "../me", "ñandú"])
+      expect(await codeOf(findPerson(world.adasVault, name))).toBe("not_found");
   });
 });

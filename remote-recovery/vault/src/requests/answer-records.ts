@@ -10,8 +10,9 @@ import { linkAesKey } from "../seal/link.ts";
 import { Sealing } from "../transfer/sealing.ts";
 
 /*
- * What a browser keeps of an answer that was begun, until it is finished or a day old. Both halves are wrapped under a key of
- * the link: going on takes the link again. No account is needed, and none is told apart: the record belongs to the request.
+ * What a browser keeps of an answer that was begun, until it is finished or a day old. Both halves
+ * are wrapped under a key of the link: going on takes the link again. No account is needed, and
+ * none is told apart: the record belongs to the request.
  */
 
 /** What finishing needs. */
@@ -21,7 +22,10 @@ export const Finishing = z.strictObject({
   /** Content identity. Secret. */
   identity: z.string(),
   name: z.string(),
-  /** The finishing call, from just before it leaves, and what its ticket says: it is made once, and goes out again as it is. */
+  /**
+   * The finishing call, from just before it leaves, and what its ticket says: it is made once, and
+   * goes out again as it is.
+   */
   last: z.strictObject({ call: FinishAnswer, name: z.string(), mime: z.string(), note: z.string() }).nullable(),
 });
 export type Finishing = z.infer<typeof Finishing>;
@@ -51,16 +55,22 @@ export interface AnswerRecords {
   readonly get: (requestId: string) => Promise<AnswerRecord | null>;
   /** In the place of one that was begun before. */
   readonly put: (record: AnswerRecord) => Promise<void>;
-  /** As that of an account's uploads: `not_found`, `conflict`. On the disk when this is answered. */
+  /**
+   * As that of an account's uploads: `not_found`, `conflict`. On the disk when this is answered.
+   */
   readonly replace: (record: AnswerRecord) => Promise<AnswerRecord>;
   readonly remove: (requestId: string) => Promise<void>;
   readonly close: () => void;
 }
 
-/** Where IndexedDB cannot be used (some private modes) they are kept in memory: nothing goes on after a reload, and nothing is lost. */
+/**
+ * Where IndexedDB cannot be used (some private modes) they are kept in memory: nothing goes on
+ * after a reload, and nothing is lost.
+ */
 export async function openAnswerRecords(now: () => number): Promise<AnswerRecords> {
   const store = await openStore();
-  for (const [requestId, record] of await store.all()) if (!isYoung(record, now())) await store.update(requestId, () => null);
+  for (const [requestId, record] of await store.all())
+    if (!isYoung(record, now())) await store.update(requestId, () => null);
   return {
     get: async (requestId) => {
       const record = await store.get(requestId);
@@ -70,7 +80,8 @@ export async function openAnswerRecords(now: () => number): Promise<AnswerRecord
     replace: async (record) => {
       const next = { ...record, writes: record.writes + 1 };
       await store.update(record.requestId, (there) => {
-        if (there?.writes !== record.writes || there.answerId !== record.answerId) throw new PortalError(there === null ? "not_found" : "conflict");
+        if (there?.writes !== record.writes || there.answerId !== record.answerId)
+          throw new PortalError(there === null ? "not_found" : "conflict");
         return next;
       });
       return next;
@@ -101,7 +112,11 @@ export interface AnswerWrapping {
 
 export async function answerWrapping(linkKey: Bytes, requestId: string): Promise<AnswerWrapping> {
   const key = await linkAesKey(linkKey, "relicario/v1/request-resume");
-  const params = (half: Half, iv: Bytes): AesGcmParams => ({ name: "AES-GCM", iv, additionalData: utf8(`relicario/request/${half}\n${requestId}`) });
+  const params = (half: Half, iv: Bytes): AesGcmParams => ({
+    name: "AES-GCM",
+    iv,
+    additionalData: utf8(`relicario/request/${half}\n${requestId}`),
+  });
 
   async function unwrap<T>(half: Half, { iv, data }: Wrapped, schema: z.ZodType<T>): Promise<T> {
     let plain: Bytes;
@@ -168,13 +183,21 @@ function parse(value: unknown): AnswerRecord | null {
 
 function databaseStore(database: IDBPDatabase<Schema>): Store {
   return {
-    all: async () => Promise.all((await database.getAllKeys("answers")).map(async (id) => [id, parse(await database.get("answers", id))] as const)),
+    all: async () =>
+      Promise.all(
+        (await database.getAllKeys("answers")).map(
+          async (id) => [id, parse(await database.get("answers", id))] as const,
+        ),
+      ),
     get: async (requestId) => parse(await database.get("answers", requestId)),
     update: (requestId, change) =>
       sayFull(async () => {
         const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
         const after = change(parse(await transaction.store.get(requestId)));
-        await Promise.all([after === null ? transaction.store.delete(requestId) : transaction.store.put(after, requestId), transaction.done]);
+        await Promise.all([
+          after === null ? transaction.store.delete(requestId) : transaction.store.put(after, requestId),
+          transaction.done,
+        ]);
       }),
     close: () => {
       database.close();

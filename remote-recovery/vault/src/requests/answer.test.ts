@@ -31,7 +31,10 @@ beforeEach(async () => {
 
 const { plain, file } = randomFile(3 * fakePartBytes + 12_345);
 
-/** The connection goes when so many parts have arrived, until `mend` is called; the tab is closed meanwhile. */
+/**
+ * The connection goes when so many parts have arrived, until `mend` is called; the tab is closed
+ * meanwhile.
+ */
 async function interruptedAfter(parts: number, who = provider, content = file): Promise<void> {
   const closing = new AbortController();
   let sent = 0;
@@ -49,13 +52,23 @@ const parts = (): number => world.service.calls.filter((call) => /^POST \/reques
 describe("answering with a file", () => {
   it("sends it in parts with progress, and whoever asked gets it", async () => {
     const told: [number, number][] = [];
-    const { words } = await provider.answer(aFile(file, "here it is"), { onProgress: ({ done, total }) => told.push([done, total]) });
+    const { words } = await provider.answer(aFile(file, "here it is"), {
+      onProgress: ({ done, total }) => told.push([done, total]),
+    });
     expect(parts()).toBe(4);
     expect(told).toHaveLength(4);
     const [, total] = told[0] ?? [0, 0];
     expect(told.at(-1)).toEqual([total, total]);
     const answer = await openAnswer(laptop, requestId, null);
-    expect(answer).toMatchObject({ contentKind: "file", name: "film.mp4", mime: "video/mp4", size: plain.length, note: "here it is", words, content: null });
+    expect(answer).toMatchObject({
+      contentKind: "file",
+      name: "film.mp4",
+      mime: "video/mp4",
+      size: plain.length,
+      note: "here it is",
+      words,
+      content: null,
+    });
     const { bytes, size } = await laptop.service.content.range(answer.sealed, 0, 100);
     expect([bytes.length, size]).toEqual([100, storedRequest(world, requestId).provided?.content.length]);
   });
@@ -83,7 +96,9 @@ describe("answering with a file", () => {
     const other = randomFile(plain.length);
     await expect(provider.answer(aFile(other.file))).rejects.toMatchObject({ code: "file_changed" });
     await expect(provider.answer(aFile(other.file.slice(1)))).rejects.toMatchObject({ code: "file_changed" });
-    await expect(provider.answer({ ...aFile(file), contentKind: "text" })).rejects.toMatchObject({ code: "file_changed" });
+    await expect(provider.answer({ ...aFile(file), contentKind: "text" })).rejects.toMatchObject({
+      code: "file_changed",
+    });
     expect(parts()).toBe(before);
     expect((await provider.look()).begun).not.toBeNull();
     await provider.answer(aFile(other.file), { anew: true });
@@ -110,7 +125,9 @@ describe("answering with a file", () => {
   it("keeps nothing that opens without the link", async () => {
     await interruptedAfter(2);
     const record = await provider.records.get(requestId);
-    const kept = JSON.stringify(record, (_, value: unknown) => (value instanceof Uint8Array ? new TextDecoder("latin1").decode(value) : value));
+    const kept = JSON.stringify(record, (_, value: unknown) =>
+      value instanceof Uint8Array ? new TextDecoder("latin1").decode(value) : value,
+    );
     expect(kept).not.toContain("AGE-SECRET-KEY");
     expect(kept).not.toContain("film");
     expect(kept).not.toContain("token of");
@@ -135,14 +152,23 @@ describe("answering with a file", () => {
     await small.provider.answer(aFile(new Blob([plain.slice(0, 1_000)])));
     const other = await asked(world, laptop, { maxSize: 1_000 });
     const before = world.service.calls.length;
-    await expect(other.provider.answer(aFile(new Blob([plain.slice(0, 2_000)])))).rejects.toMatchObject({ code: "payload_too_large", details: { limit: 1_000 } });
+    await expect(other.provider.answer(aFile(new Blob([plain.slice(0, 2_000)])))).rejects.toMatchObject({
+      code: "payload_too_large",
+      details: { limit: 1_000 },
+    });
     expect(world.service.calls.slice(before)).toEqual(["POST /requests/get"]);
     expect(maxSealedBytes).toBeGreaterThan(storedRequest(world, other.requestId).maxSize);
   });
 
   it("is refused with a name or a note that cannot be sealed", async () => {
-    await expect(provider.answer({ ...aFile(file), name: "" })).rejects.toMatchObject({ code: "validation_error", details: { fields: ["name"] } });
-    await expect(provider.answer(aFile(file, "n".repeat(2_001)))).rejects.toMatchObject({ code: "validation_error", details: { fields: ["note"] } });
+    await expect(provider.answer({ ...aFile(file), name: "" })).rejects.toMatchObject({
+      code: "validation_error",
+      details: { fields: ["name"] },
+    });
+    await expect(provider.answer(aFile(file, "n".repeat(2_001)))).rejects.toMatchObject({
+      code: "validation_error",
+      details: { fields: ["note"] },
+    });
   });
 });
 
@@ -155,7 +181,9 @@ describe("the first finished answer wins", () => {
       closing.abort();
       throw new PortalError("service_unavailable");
     };
-    await expect(provider.answer(aText("the words", "as agreed"), { signal: closing.signal })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(provider.answer(aText("the words", "as agreed"), { signal: closing.signal })).rejects.toMatchObject({
+      code: "cancelled",
+    });
     world.service.answer = (_, answer) => answer;
   }
 
@@ -172,7 +200,9 @@ describe("the first finished answer wins", () => {
     await second.records.put(kept);
     await expect(second.answer(aFile(file))).rejects.toMatchObject({ code: "request_closed" });
     expect(await second.records.get(requestId)).toBeNull();
-    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe("the first");
+    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe(
+      "the first",
+    );
   });
 
   it("closes it when it is revoked meanwhile", async () => {
@@ -214,7 +244,9 @@ describe("the first finished answer wins", () => {
       return Promise.reject(new PortalError("not_found"));
     };
     const slow = { ...provider.parts, calls: { ...calls, finish } };
-    await expect(answerRequest(slow, provider, aFile(new Blob(["the words"])))).rejects.toMatchObject({ code: "not_found" });
+    await expect(answerRequest(slow, provider, aFile(new Blob(["the words"])))).rejects.toMatchObject({
+      code: "not_found",
+    });
     world.service.before = async (call) => {
       if (!call.startsWith("PUT /requests/answer/") || held === null) return;
       const arrives = held;
@@ -243,10 +275,14 @@ describe("the first finished answer wins", () => {
       closing.abort();
       throw new PortalError("service_unavailable");
     };
-    await expect(provider.answer(aText("the wrong words"), { signal: closing.signal })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(provider.answer(aText("the wrong words"), { signal: closing.signal })).rejects.toMatchObject({
+      code: "cancelled",
+    });
     world.service.before = () => undefined;
     expect(await provider.answer(aText("the words"), { anew: true })).not.toHaveProperty("earlier");
-    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe("the words");
+    expect(new TextDecoder().decode((await openAnswer(laptop, requestId, null)).content ?? new Uint8Array())).toBe(
+      "the words",
+    );
   });
 
   it("gives that receipt when the link is opened once more, to this browser alone", async () => {
@@ -267,7 +303,14 @@ describe("the first finished answer wins", () => {
 
 it("answers in a browser that keeps nothing", async () => {
   const there = globalThis.indexedDB;
-  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => { throw new DOMException("no", "SecurityError"); } }, configurable: true });
+  Object.defineProperty(globalThis, "indexedDB", {
+    value: {
+      open: () => {
+        throw new DOMException("no", "SecurityError");
+      },
+    },
+    configurable: true,
+  });
   try {
     const private_ = await providerWith(world, link);
     await private_.answer(aFile(file));

@@ -19,7 +19,14 @@ import { requireSameContent, sendContent, type SendingCalls, type SendingRecords
 import { untilThrough, type Patience } from "../transfer/until-through.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
 import type { AnswerCalls, AnswerPlace } from "./answer-calls.ts";
-import { answerLock, answerWrapping, type AnswerRecord, type AnswerRecords, type AnswerWrapping, type Finishing } from "./answer-records.ts";
+import {
+  answerLock,
+  answerWrapping,
+  type AnswerRecord,
+  type AnswerRecords,
+  type AnswerWrapping,
+  type Finishing,
+} from "./answer-records.ts";
 
 /** What answering needs of its surroundings; nothing of an account. */
 export interface AnswerParts {
@@ -63,16 +70,34 @@ export async function requestLink(visitor: VisitorContext, requestId: string): P
 /**
  * What is asked for, and by whom; and what this browser had begun to answer.
  *
- * @throws PortalError `request_unavailable`, `decryption_failed` when it is not what the link's maker sealed.
+ * @throws PortalError `request_unavailable`, `decryption_failed` when it is not what the link's
+ *   maker sealed.
  */
-export async function lookAtRequest(parts: AnswerParts, link: RequestLink, signal?: AbortSignal): Promise<OfferedRequest> {
+export async function lookAtRequest(
+  parts: AnswerParts,
+  link: RequestLink,
+  signal?: AbortSignal,
+): Promise<OfferedRequest> {
   const { document, state } = await readRequest(parts, link, signal);
   const { title, note, asked_by: askedBy, expires_at: expiresAt, max_size: most } = document;
-  return { title, note, askedBy, expiresAt, maxSize: plainBytesWithin(most), state, ...(await begunAnswer(parts, link, state, signal)) };
+  return {
+    title,
+    note,
+    askedBy,
+    expiresAt,
+    maxSize: plainBytesWithin(most),
+    state,
+    ...(await begunAnswer(parts, link, state, signal)),
+  };
 }
 
 /** What was begun here; or, where it was finished and the answer to that was lost, its receipt. */
-async function begunAnswer(parts: AnswerParts, { linkKey, requestId }: RequestLink, state: OfferedRequest["state"], signal: AbortSignal | undefined): Promise<Pick<OfferedRequest, "begun" | "receipt">> {
+async function begunAnswer(
+  parts: AnswerParts,
+  { linkKey, requestId }: RequestLink,
+  state: OfferedRequest["state"],
+  signal: AbortSignal | undefined,
+): Promise<Pick<OfferedRequest, "begun" | "receipt">> {
   const records = await parts.records();
   const record = await records.get(requestId);
   if (record === null) return { begun: null };
@@ -90,8 +115,16 @@ async function begunAnswer(parts: AnswerParts, { linkKey, requestId }: RequestLi
   return { begun: null, ...(receipt === null ? {} : { receipt }) };
 }
 
-/** The receipt of an answer whose finishing call has left: the same bytes once more. Null when none left, or another answer was taken. */
-async function receiptOf({ calls }: AnswerParts, { answerId }: AnswerRecord, { token, last }: Finishing, signal: AbortSignal | undefined): Promise<readonly string[] | null> {
+/**
+ * The receipt of an answer whose finishing call has left: the same bytes once more. Null when none
+ * left, or another answer was taken.
+ */
+async function receiptOf(
+  { calls }: AnswerParts,
+  { answerId }: AnswerRecord,
+  { token, last }: Finishing,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[] | null> {
   if (last === null) return null;
   try {
     await calls.finish({ answerId, token }, last.call, signal);
@@ -102,30 +135,51 @@ async function receiptOf({ calls }: AnswerParts, { answerId }: AnswerRecord, { t
   return receiptWords(sha256(fromB64u(last.call.ticket)));
 }
 
-async function readRequest({ calls }: AnswerParts, { linkKey, requestId }: RequestLink, signal: AbortSignal | undefined): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
+async function readRequest(
+  { calls }: AnswerParts,
+  { linkKey, requestId }: RequestLink,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
   const offer = await calls.look(requestId, toB64u(linkAuth(linkKey)), signal);
   return { document: await openRequestDocument(linkKey, requestId, offer.document), state: offer.state };
 }
 
 /**
  * [Note: Answer sequence]
- * 1. The request is read once more: its document, sealed under the link key, names the keys that the answer is sealed to.
- * 2. A content identity, keys of the pieces, and a place at the service; all of it is written down, wrapped under a key of the link.
- * 3. Parts are sealed and sent as those of an upload ([Note: Upload sequence]): a part sealed again must have the digest it had.
- * 4. The ticket is sealed to whoever asked, once, and written down with the finishing call; then that leaves, again and again as
- *    it is, until it is answered. The first finished answer wins.
+ * 1. The request is read once more: its document, sealed under the link key, names the keys that
+ *    the answer is sealed to.
+ * 2. A content identity, keys of the pieces, and a place at the service; all of it is written down,
+ *    wrapped under a key of the link.
+ * 3. Parts are sealed and sent as those of an upload ([Note: Upload sequence]): a part sealed again
+ *    must have the digest it had.
+ * 4. The ticket is sealed to whoever asked, once, and written down with the finishing call; then
+ *    that leaves, again and again as it is, until it is answered. The first finished answer wins.
  * 5. What was written down goes. The receipt is eight words of the ticket's digest.
  *
  * Aborting keeps what was sent: the same content goes on, in the same browser, for a day.
  *
- * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (another content than the one that was begun: `anew`
- *   begins once more), `payload_too_large`, `conflict` (another tab is sending), `validation_error`, `storage_full`, `cancelled`.
+ * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (another content than
+ *   the one that was begun: `anew` begins once more), `payload_too_large`, `conflict` (another tab
+ *   is sending), `validation_error`, `storage_full`, `cancelled`.
  */
-export async function answerRequest(parts: AnswerParts, link: RequestLink, provided: ProvidedSecret, options: AnswerOptions = {}): Promise<TakenAnswer> {
+export async function answerRequest(
+  parts: AnswerParts,
+  link: RequestLink,
+  provided: ProvidedSecret,
+  options: AnswerOptions = {},
+): Promise<TakenAnswer> {
   check(Provided, provided);
   const { document, state } = await readRequest(parts, link, options.signal);
   const records = await parts.records();
-  const answering = new Answering(parts, records, link, document, provided, await answerWrapping(link.linkKey, link.requestId), options);
+  const answering = new Answering(
+    parts,
+    records,
+    link,
+    document,
+    provided,
+    await answerWrapping(link.linkKey, link.requestId),
+    options,
+  );
   return alone(link.requestId, async () => {
     const begun = await records.get(link.requestId);
     if (options.anew === true) return answering.anew(begun, state);
@@ -134,7 +188,8 @@ export async function answerRequest(parts: AnswerParts, link: RequestLink, provi
       return await answering.goOn(begun ?? (await answering.begin()));
     } catch (error) {
       if (begun === null || !isPortalError(error, "upload_dropped")) throw error;
-      return answering.goOn(await answering.begin()); // a day has passed at the service, or others answered meanwhile: it says so
+      // a day has passed at the service, or others answered meanwhile: it says so
+      return answering.goOn(await answering.begin());
     }
   });
 }
@@ -158,7 +213,15 @@ class Answering {
   readonly #options: AnswerOptions;
   readonly #signal: AbortSignal;
 
-  constructor(parts: AnswerParts, records: AnswerRecords, link: RequestLink, document: RequestDocument, provided: ProvidedSecret, wrapping: AnswerWrapping, options: AnswerOptions) {
+  constructor(
+    parts: AnswerParts,
+    records: AnswerRecords,
+    link: RequestLink,
+    document: RequestDocument,
+    provided: ProvidedSecret,
+    wrapping: AnswerWrapping,
+    options: AnswerOptions,
+  ) {
     this.#parts = parts;
     this.#records = records;
     this.#link = link;
@@ -178,7 +241,10 @@ class Answering {
     try {
       const size = sealedLength(seal.prefix.length, paddedLength(contentKind, content.size));
       if (size > most) throw new PortalError("payload_too_large", { details: { limit: plainBytesWithin(most) } });
-      const started = await this.#parts.calls.start({ request_id: requestId, link_auth: toB64u(linkAuth(linkKey)), size, part_size: partBytes }, this.#signal);
+      const started = await this.#parts.calls.start(
+        { request_id: requestId, link_auth: toB64u(linkAuth(linkKey)), size, part_size: partBytes },
+        this.#signal,
+      );
       const record: AnswerRecord = {
         requestId,
         answerId: started.answer_id,
@@ -186,8 +252,16 @@ class Answering {
         touchedAt: this.#parts.now(),
         sent: 0,
         sealed: false,
-        sealing: await this.#wrapping.wrap("sealing", newSealing(seal, contentKind, content.size, requirePartSize(started, size))),
-        finishing: await this.#wrapping.wrap("finishing", { token: started.token, identity: seal.identity, name, last: null }),
+        sealing: await this.#wrapping.wrap(
+          "sealing",
+          newSealing(seal, contentKind, content.size, requirePartSize(started, size)),
+        ),
+        finishing: await this.#wrapping.wrap("finishing", {
+          token: started.token,
+          identity: seal.identity,
+          name,
+          last: null,
+        }),
       };
       await this.#records.put(record);
       return record;
@@ -196,7 +270,10 @@ class Answering {
     }
   }
 
-  /** Steps 2 to 5, in the place of what was begun. If the request is closed to it, perhaps by that: then this gives the receipt of that. */
+  /**
+   * Steps 2 to 5, in the place of what was begun. If the request is closed to it, perhaps by that:
+   * then this gives the receipt of that.
+   */
   async anew(former: AnswerRecord | null, state: OfferedRequest["state"]): Promise<TakenAnswer> {
     try {
       refuseClosed(state);
@@ -223,12 +300,16 @@ class Answering {
       await this.#records.remove(requestId);
       return { words: receiptWords(sha256(fromB64u(call.ticket))) };
     } catch (error) {
-      if (isPortalError(error, "request_closed")) await this.#records.remove(requestId); // nothing of it will ever be taken
+      // nothing of it will ever be taken
+      if (isPortalError(error, "request_closed")) await this.#records.remove(requestId);
       throw error;
     }
   }
 
-  /** Step 3. Where all of it is sent already, it is sealed once more and compared: what is finished now is what was given now. */
+  /**
+   * Step 3. Where all of it is sent already, it is sealed once more and compared: what is finished
+   * now is what was given now.
+   */
   async #send(begun: AnswerRecord, place: AnswerPlace): Promise<void> {
     const { requestId } = this.#link;
     const { calls, newDigest, patience, now } = this.#parts;
@@ -239,14 +320,19 @@ class Answering {
     const records: SendingRecords<AnswerRecord> = {
       get: this.#records.get,
       sealingOf: this.#wrapping.sealingOf,
-      replace: async (record, sealing) => this.#records.replace({ ...record, sealing: await this.#wrapping.wrap("sealing", sealing) }),
+      replace: async (record, sealing) =>
+        this.#records.replace({ ...record, sealing: await this.#wrapping.wrap("sealing", sealing) }),
     };
     const sending: SendingCalls = {
       state: (_, signal) => calls.state(place, signal),
       part: (_, fields, data, signal) => calls.part(place, fields, data, signal),
     };
-    const onProgress = (done: number, total: number): void => this.#options.onProgress?.({ phase: "sending", done, total });
-    return sendContent({ records, calls: sending, digest: newDigest(), patience, now }, requestId, content, { signal: this.#signal, onProgress });
+    const onProgress = (done: number, total: number): void =>
+      this.#options.onProgress?.({ phase: "sending", done, total });
+    return sendContent({ records, calls: sending, digest: newDigest(), patience, now }, requestId, content, {
+      signal: this.#signal,
+      onProgress,
+    });
   }
 
   /** The finishing call that left already: perhaps it was taken, so it is never made anew. */
@@ -279,12 +365,20 @@ class Answering {
       created_at: timestamp(this.#parts.now()),
     });
     const call = { ticket: toB64u(ticket), content_sha256: contentSha256 };
-    await this.#records.replace({ ...record, finishing: await this.#wrapping.wrap("finishing", { ...finishing, last: { call, name, mime, note } }) });
+    await this.#records.replace({
+      ...record,
+      finishing: await this.#wrapping.wrap("finishing", { ...finishing, last: { call, name, mime, note } }),
+    });
     return call;
   }
 }
 
-const Provided = z.object({ contentKind: ContentKind, name: text(maxFileNameLength), mime: text(maxFileNameLength), note: textOrNone(maxRequestNoteLength) });
+const Provided = z.object({
+  contentKind: ContentKind,
+  name: text(maxFileNameLength),
+  mime: text(maxFileNameLength),
+  note: textOrNone(maxRequestNoteLength),
+});
 
 /** One answer is sent by one tab. */
 async function alone<T>(requestId: string, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,13 @@
-import { fromB64u, maxFileBytes, maxRequestNoteLength, maxRequestTitleLength, requestDays, Timestamp, toB64u, type CreateRequest } from "@relicario/shared/api";
+import {
+  fromB64u,
+  maxFileBytes,
+  maxRequestNoteLength,
+  maxRequestTitleLength,
+  requestDays,
+  Timestamp,
+  toB64u,
+  type CreateRequest,
+} from "@relicario/shared/api";
 import type { SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -26,12 +35,18 @@ export interface MadeRequest {
 }
 
 /**
- * Asks somebody for a secret: seals what is asked under a fresh link key, with the whole key statement of this account in it, and
- * publishes it with the document that names it.
+ * Asks somebody for a secret: seals what is asked under a fresh link key, with the whole key
+ * statement of this account in it, and publishes it with the document that names it.
  *
- * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before anything was ever kept.
+ * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before anything was ever
+ *   kept.
  */
-export async function askForSecret(vault: VaultContext, request: SecretRequest, shown: Shown | null, options: ActOptions = {}): Promise<MadeRequest> {
+export async function askForSecret(
+  vault: VaultContext,
+  request: SecretRequest,
+  shown: Shown | null,
+  options: ActOptions = {},
+): Promise<MadeRequest> {
   checkAsked(vault, request);
   const accountKey = await requireAccountKey(vault, shown, options);
   const requestId = toB64u(randomBytes(16));
@@ -47,13 +62,41 @@ export async function askForSecret(vault: VaultContext, request: SecretRequest, 
         next: async ({ keys, requests }) => {
           options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
           const statement = await makeKeyStatement(keys, vault.userId);
-          document = await sealRequestDocument(linkKey, { v: 1, request_id: requestId, title, note, asked_by: askedBy, statement, expires_at: expiresAt, max_size: maxSize });
-          const entry = { request_id: requestId, title, created_at: createdAt, expires_at: expiresAt, state: "open", answer_sha256: null } as const;
-          return withRequest(vault, accountKey, requests, entry, { request_id: requestId, link_key: toB64u(linkKey), note });
+          document = await sealRequestDocument(linkKey, {
+            v: 1,
+            request_id: requestId,
+            title,
+            note,
+            asked_by: askedBy,
+            statement,
+            expires_at: expiresAt,
+            max_size: maxSize,
+          });
+          const entry = {
+            request_id: requestId,
+            title,
+            created_at: createdAt,
+            expires_at: expiresAt,
+            state: "open",
+            answer_sha256: null,
+          } as const;
+          return withRequest(vault, accountKey, requests, entry, {
+            request_id: requestId,
+            link_key: toB64u(linkKey),
+            note,
+          });
         },
         isIn: ({ requests }) => requests.some(({ request_id: id }) => id === requestId),
         send: ({ keyring }) => {
-          const body: CreateRequest = { request_id: requestId, document, link_auth_sha256: toB64u(sha256(linkAuth(linkKey))), expires_at: expiresAt, max_size: maxSize, notify, keyring };
+          const body: CreateRequest = {
+            request_id: requestId,
+            document,
+            link_auth_sha256: toB64u(sha256(linkAuth(linkKey))),
+            expires_at: expiresAt,
+            max_size: maxSize,
+            notify,
+            keyring,
+          };
           return vault.service.requests.create(body);
         },
       },
@@ -70,7 +113,12 @@ export async function askForSecret(vault: VaultContext, request: SecretRequest, 
  *
  * @throws PortalError `show_opener_first`, `not_found` (unknown, or revoked), and those of reading.
  */
-export async function showRequestLink(vault: VaultContext, requestId: string, shown: Shown | null, options: ActOptions = {}): Promise<string> {
+export async function showRequestLink(
+  vault: VaultContext,
+  requestId: string,
+  shown: Shown | null,
+  options: ActOptions = {},
+): Promise<string> {
   const accountKey = await requireAccountKey(vault, shown, options);
   const requests = (await readKeyring(vault, options.signal))?.opened?.requests ?? null;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");

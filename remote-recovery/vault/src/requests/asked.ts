@@ -9,15 +9,22 @@ import type { RequestEntry } from "./requests-document.ts";
 type Line = RequestList["requests"][number];
 
 /**
- * What this account asked for, newest first: titles, dates and what the account decided come from the sealed document, the rest
- * from the service. Where the two do not fit each other, the row says so.
+ * What this account asked for, newest first: titles, dates and what the account decided come from
+ * the sealed document, the rest from the service. Where the two do not fit each other, the row says
+ * so.
  *
  * @throws PortalError `vault_locked`, and those of reading.
  */
-export async function listAsked(vault: VaultContext, options: CallOptions & { readonly ended?: boolean } = {}): Promise<readonly AskedRow[]> {
+export async function listAsked(
+  vault: VaultContext,
+  options: CallOptions & { readonly ended?: boolean } = {},
+): Promise<readonly AskedRow[]> {
   const first = await readRows(vault, options.signal);
-  const rows = first.some(({ doubt }) => doubt !== null) ? await readRows(vault, options.signal) : first; // another device may have written between the two calls
-  return rows.filter(({ state, doubt }) => options.ended === true || doubt !== null || !isOver(state)).sort((left, right) => right.createdAt.localeCompare(left.createdAt));
+  // another device may have written between the two calls
+  const rows = first.some(({ doubt }) => doubt !== null) ? await readRows(vault, options.signal) : first;
+  return rows
+    .filter(({ state, doubt }) => options.ended === true || doubt !== null || !isOver(state))
+    .sort((left, right) => right.createdAt.localeCompare(left.createdAt));
 }
 
 async function readRows(vault: VaultContext, signal: AbortSignal | undefined): Promise<AskedRow[]> {
@@ -31,13 +38,24 @@ async function readRows(vault: VaultContext, signal: AbortSignal | undefined): P
   return [...own, ...lines.filter((line) => !known.has(line.request_id) && isStrange(line)).map(strangeRow)];
 }
 
-/** What was dropped may stand at the service for a while; what could still be answered or opened may not. */
+/**
+ * What was dropped may stand at the service for a while; what could still be answered or opened may
+ * not.
+ */
 function isStrange({ state, size }: Line): boolean {
   return state === "awaiting" || (state === "provided" && size !== null);
 }
 
 function strangeRow(line: Line): AskedRow {
-  return { ...datesOf(line), requestId: line.request_id, title: "", state: line.state, createdAt: line.created_at, expiresAt: line.expires_at, doubt: "unknown" };
+  return {
+    ...datesOf(line),
+    requestId: line.request_id,
+    title: "",
+    state: line.state,
+    createdAt: line.created_at,
+    expiresAt: line.expires_at,
+    doubt: "unknown",
+  };
 }
 
 function isOver(state: AskedRow["state"]): boolean {
@@ -57,13 +75,20 @@ function rowOf(entry: RequestEntry, line: Line | null, now: number): AskedRow {
 /** The state to show, and what does not fit. */
 function judged(entry: RequestEntry, line: Line | null, isExpired: boolean): Pick<AskedRow, "state" | "doubt"> {
   const served = line !== null && (line.state === "awaiting" || line.state === "provided");
-  if (entry.state === "revoked") return { state: "revoked", doubt: served && !(line.state === "awaiting" && isExpired) ? "still_served" : null };
-  if (entry.state === "collected") return { state: "collected", doubt: line?.state === "revoked" ? "not_revoked_here" : null };
+  if (entry.state === "revoked")
+    return { state: "revoked", doubt: served && !(line.state === "awaiting" && isExpired) ? "still_served" : null };
+  if (entry.state === "collected")
+    return { state: "collected", doubt: line?.state === "revoked" ? "not_revoked_here" : null };
   if (line === null) {
-    // An answer that was opened here must still be there; a request that nobody answered in time may be gone.
+    // An answer that was opened here must still be there; a request that nobody answered in time
+    // may be gone.
     const isHidden = !isExpired || entry.answer_sha256 !== null;
-    return { state: entry.answer_sha256 !== null ? "provided" : isExpired ? "expired" : "awaiting", doubt: isHidden ? "hidden" : null };
+    return {
+      state: entry.answer_sha256 !== null ? "provided" : isExpired ? "expired" : "awaiting",
+      doubt: isHidden ? "hidden" : null,
+    };
   }
-  if (line.state === "revoked" || line.state === "collected" || (line.state === "expired" && !isExpired)) return { state: line.state, doubt: "not_revoked_here" };
+  if (line.state === "revoked" || line.state === "collected" || (line.state === "expired" && !isExpired))
+    return { state: line.state, doubt: "not_revoked_here" };
   return { state: line.state === "awaiting" && isExpired ? "expired" : line.state, doubt: null };
 }

@@ -1,8 +1,17 @@
-import { AnswerCollected, type CreateRequest, type KeyringChange, RequestList, RequestStored } from "@relicario/shared/api";
+import {
+  AnswerCollected,
+  type CreateRequest,
+  type KeyringChange,
+  RequestList,
+  RequestStored,
+} from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
-/** The calls of whoever asks others for secrets. Those with a keyring change answer the same bytes as the first time. */
+/**
+ * The calls of whoever asks others for secrets. Those with a keyring change answer the same bytes
+ * as the first time.
+ */
 export interface RequestCalls {
   /** `limit_reached` with too many open ones. */
   readonly create: (body: CreateRequest) => Promise<unknown>;
@@ -16,12 +25,20 @@ export interface RequestCalls {
 }
 
 export function requestCallsOn(http: Http): RequestCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+    signal === undefined ? {} : { signal };
   return {
     create: (body) => http.request("POST", "/requests", RequestStored, { body }),
-    list: async (signal) => (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...bySignal(signal) })).requests,
-    collect: (requestId, signal) => http.request("POST", "/requests/collect", AnswerCollected, { body: { request_id: requestId }, ...bySignal(signal) }),
-    markCollected: (requestId, keyring) => http.request("PATCH", `/requests/${requestId}`, z.unknown(), { body: { state: "collected", keyring } }),
+    list: async (signal) =>
+      (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...bySignal(signal) }))
+        .requests,
+    collect: (requestId, signal) =>
+      http.request("POST", "/requests/collect", AnswerCollected, {
+        body: { request_id: requestId },
+        ...bySignal(signal),
+      }),
+    markCollected: (requestId, keyring) =>
+      http.request("PATCH", `/requests/${requestId}`, z.unknown(), { body: { state: "collected", keyring } }),
     drop: (requestId, keyring) => http.request("DELETE", `/requests/${requestId}`, z.unknown(), { body: { keyring } }),
   };
 }

@@ -13,10 +13,15 @@ export type RequestEntry = Requests["requests"][number];
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** So long after its time an entry stays that is over: what the service says of it can be compared. */
+/**
+ * So long after its time an entry stays that is over: what the service says of it can be compared.
+ */
 const keepEndedMs = 90 * dayMs;
 
-/** So long after its time an answer that was begun before may be finished: then the service forgets what was asked. */
+/**
+ * So long after its time an answer that was begun before may be finished: then the service forgets
+ * what was asked.
+ */
 const finishableMs = trashDays * dayMs;
 
 /** @throws PortalError `not_found`. */
@@ -26,33 +31,67 @@ export function requireEntry(requests: Requests | null, requestId: string): Requ
   return entry;
 }
 
-/** The same document with one entry changed, or without it. `inner` is carried over byte for byte. */
-export function withEntry(document: Requests, requestId: string, change: (entry: RequestEntry) => RequestEntry | null): Requests {
-  return { ...document, requests: document.requests.flatMap((entry) => (entry.request_id === requestId ? (change(entry) ?? []) : [entry])) };
+/**
+ * The same document with one entry changed, or without it. `inner` is carried over byte for byte.
+ */
+export function withEntry(
+  document: Requests,
+  requestId: string,
+  change: (entry: RequestEntry) => RequestEntry | null,
+): Requests {
+  return {
+    ...document,
+    requests: document.requests.flatMap((entry) => (entry.request_id === requestId ? (change(entry) ?? []) : [entry])),
+  };
 }
 
-/** The document with another request in it, without what was over long ago, and inside without the keys and notes of all that is over. */
-export async function withRequest(vault: VaultContext, accountKey: AccountKey, document: Requests | null, entry: RequestEntry, inner: RequestsInner["requests"][number]): Promise<Requests> {
+/**
+ * The document with another request in it, without what was over long ago, and inside without the
+ * keys and notes of all that is over.
+ */
+export async function withRequest(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  document: Requests | null,
+  entry: RequestEntry,
+  inner: RequestsInner["requests"][number],
+): Promise<Requests> {
   const before = document === null ? [] : (await openRequestsInner(accountKey, vault.userId, document)).requests;
   const entries = document?.requests ?? [];
   const over = await findOver(vault, entries);
   const kept = entries.filter((one) => !over.has(one.request_id) || sinceEnd(vault, one) < keepEndedMs);
-  const requests = [...before.filter(({ request_id: id }) => !over.has(id) && kept.some((one) => one.request_id === id)), inner];
-  return { v: 1, requests: [...kept, entry], inner: await sealRequestsInner(accountKey, vault.userId, { v: 1, requests }) };
+  const requests = [
+    ...before.filter(({ request_id: id }) => !over.has(id) && kept.some((one) => one.request_id === id)),
+    inner,
+  ];
+  return {
+    v: 1,
+    requests: [...kept, entry],
+    inner: await sealRequestsInner(accountKey, vault.userId, { v: 1, requests }),
+  };
 }
 
-/** A document that names nothing, for an account that never asked. @throws PortalError `show_opener_first`. */
+/**
+ * A document that names nothing, for an account that never asked. @throws PortalError
+ * `show_opener_first`.
+ */
 export async function noRequests({ accountKey, userId }: VaultContext): Promise<Requests> {
   if (accountKey === null) throw new PortalError("show_opener_first");
   return { v: 1, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
 }
 
-/** Ids of those by which nothing can be opened any more: revoked, collected and gone from the service, or not answered in time. */
+/**
+ * Ids of those by which nothing can be opened any more: revoked, collected and gone from the
+ * service, or not answered in time.
+ */
 async function findOver(vault: VaultContext, entries: readonly RequestEntry[]): Promise<Set<string>> {
-  const isPerhaps = (one: RequestEntry): boolean => one.state === "collected" || (one.state === "open" && one.answer_sha256 === null && sinceEnd(vault, one) >= finishableMs);
+  const isPerhaps = (one: RequestEntry): boolean =>
+    one.state === "collected" ||
+    (one.state === "open" && one.answer_sha256 === null && sinceEnd(vault, one) >= finishableMs);
   const lines = entries.some(isPerhaps) ? await vault.service.requests.list() : [];
   const withContent = new Set(lines.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
-  const isOver = (one: RequestEntry): boolean => one.state === "revoked" || (isPerhaps(one) && !withContent.has(one.request_id));
+  const isOver = (one: RequestEntry): boolean =>
+    one.state === "revoked" || (isPerhaps(one) && !withContent.has(one.request_id));
   return new Set(entries.filter(isOver).map(({ request_id: id }) => id));
 }
 
@@ -74,9 +113,14 @@ export interface RequestsChange {
 /**
  * Publishes a change of the requests document with the call that it goes with, or alone.
  *
- * @throws PortalError `no_keyring` before anything was ever kept, `limit_reached`, `vault_locked`, and those of publishing.
+ * @throws PortalError `no_keyring` before anything was ever kept, `limit_reached`, `vault_locked`,
+ *   and those of publishing.
  */
-export async function publishRequests(vault: VaultContext, { next, isIn, send }: RequestsChange, options: ActOptions): Promise<void> {
+export async function publishRequests(
+  vault: VaultContext,
+  { next, isIn, send }: RequestsChange,
+  options: ActOptions,
+): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"done"> | { readonly done: "done" }> => {
     const opened = requireOpened(account);
     if (account === null || opened === null) throw new PortalError("no_keyring");
@@ -86,6 +130,7 @@ export async function publishRequests(vault: VaultContext, { next, isIn, send }:
     if ((change.keyring.requests ?? "").length > maxBookLength) throw new PortalError("limit_reached");
     return { change, send: () => send(change), result: "done" };
   };
-  const published = ({ view }: AccountView): "done" | null => (view.opened?.requests != null && isIn(view.opened.requests) ? "done" : null);
+  const published = ({ view }: AccountView): "done" | null =>
+    view.opened?.requests != null && isIn(view.opened.requests) ? "done" : null;
   await publishUntilItFits(vault, { prepare, published }, options);
 }

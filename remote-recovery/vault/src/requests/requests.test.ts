@@ -29,18 +29,38 @@ describe("a request for a secret", () => {
     const world = createWorld();
     const laptop = await laptopWithFirst(world);
     const { requestId, link, provider } = await asked(world, laptop);
-    expect(await listAsked(laptop)).toEqual([expect.objectContaining({ requestId, title: "The deed", state: "awaiting", size: null, doubt: null })]);
+    expect(await listAsked(laptop)).toEqual([
+      expect.objectContaining({ requestId, title: "The deed", state: "awaiting", size: null, doubt: null }),
+    ]);
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
 
-    expect(await provider.look()).toEqual({ title: "The deed", note: "for the notary", askedBy: "José", expiresAt: expect.any(String) as string, maxSize: 10_000_000, state: "awaiting", begun: null });
+    expect(await provider.look()).toEqual({
+      title: "The deed",
+      note: "for the notary",
+      askedBy: "José",
+      expiresAt: expect.any(String) as string,
+      maxSize: 10_000_000,
+      state: "awaiting",
+      begun: null,
+    });
     const { words } = await provider.answer(aText("the words", "as agreed"));
     expect(words).toHaveLength(8);
     expect((await provider.look()).state).toBe("provided");
     expect(await provider.records.get(requestId)).toBeNull();
 
-    expect(await listAsked(laptop)).toEqual([expect.objectContaining({ state: "provided", doubt: null, size: expect.any(Number) as number })]);
+    expect(await listAsked(laptop)).toEqual([
+      expect.objectContaining({ state: "provided", doubt: null, size: expect.any(Number) as number }),
+    ]);
     const answer = await openAnswer(laptop, requestId, null);
-    expect(answer).toMatchObject({ requestId, contentKind: "text", name: "words.txt", mime: "text/plain", size: 9, note: "as agreed", words });
+    expect(answer).toMatchObject({
+      requestId,
+      contentKind: "text",
+      name: "words.txt",
+      mime: "text/plain",
+      size: 9,
+      note: "as agreed",
+      words,
+    });
     expect(textOf(answer.content)).toBe("the words");
     expect(textOf((await openAnswer(laptop, requestId, null)).content)).toBe("the words"); // only reads
     expect(await showRequestLink(laptop, requestId, null)).toBe(link);
@@ -97,18 +117,32 @@ describe("a request for a secret", () => {
     const laptop = await laptopWithFirst(world);
     const before = world.service.calls.length;
     const later = (days: number): string => new Date(laptop.now() + days * 86_400_000).toISOString();
-    for (const [field, change] of Object.entries({ title: "", note: "n".repeat(2_001), askedBy: "", expiresAt: later(31), maxSize: 0 })) {
-      await expect(askForSecret(laptop, aRequest(laptop, { [field]: change }), null)).rejects.toMatchObject({ code: "validation_error", details: { fields: [field] } });
+    for (const [field, change] of Object.entries({
+      title: "",
+      note: "n".repeat(2_001),
+      askedBy: "",
+      expiresAt: later(31),
+      maxSize: 0,
+    })) {
+      await expect(askForSecret(laptop, aRequest(laptop, { [field]: change }), null)).rejects.toMatchObject({
+        code: "validation_error",
+        details: { fields: [field] },
+      });
     }
-    await expect(askForSecret(laptop, aRequest(laptop, { expiresAt: later(-1) }), null)).rejects.toMatchObject({ code: "validation_error" });
-    await expect(askForSecret(laptop, aRequest(laptop, { title: "\ud800" }), null)).rejects.toMatchObject({ code: "validation_error" });
+    await expect(askForSecret(laptop, aRequest(laptop, { expiresAt: later(-1) }), null)).rejects.toMatchObject({
+      code: "validation_error",
+    });
+    await expect(askForSecret(laptop, aRequest(laptop, { title: "\ud800" }), null)).rejects.toMatchObject({
+      code: "validation_error",
+    });
     expect(world.service.calls).toHaveLength(before);
   });
 
   it("says when too many are open", async () => {
     const world = createWorld();
     const laptop = await laptopWithFirst(world);
-    for (let made = 0; made < maxOpenRequests; made++) await askForSecret(laptop, aRequest(laptop, { title: `number ${String(made)}` }), null);
+    for (let made = 0; made < maxOpenRequests; made++)
+      await askForSecret(laptop, aRequest(laptop, { title: `number ${String(made)}` }), null);
     await expect(askForSecret(laptop, aRequest(laptop), null)).rejects.toMatchObject({ code: "limit_reached" });
     expect(await listAsked(laptop)).toHaveLength(maxOpenRequests);
   });
@@ -139,7 +173,10 @@ describe("a request for a secret", () => {
       await askForSecret(phone, aRequest(phone, { title: "from the phone" }), null);
     };
     await askForSecret(laptop, aRequest(laptop, { title: "from the laptop" }), null);
-    expect((await listAsked(laptop)).map(({ title, doubt }) => [title, doubt]).sort()).toEqual([["from the laptop", null], ["from the phone", null]]);
+    expect((await listAsked(laptop)).map(({ title, doubt }) => [title, doubt]).sort()).toEqual([
+      ["from the laptop", null],
+      ["from the phone", null],
+    ]);
   });
 
   it("revoked, is closed to whoever has the link, and its key goes with the next one that is made", async () => {
@@ -151,7 +188,9 @@ describe("a request for a secret", () => {
     await expect(showRequestLink(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
     await expect(provider.answer(aText("too late"))).rejects.toMatchObject({ code: "request_unavailable" });
     expect(await listAsked(laptop)).toEqual([]);
-    expect(await listAsked(laptop, { ended: true })).toEqual([expect.objectContaining({ state: "revoked", doubt: null })]);
+    expect(await listAsked(laptop, { ended: true })).toEqual([
+      expect.objectContaining({ state: "revoked", doubt: null }),
+    ]);
     await asked(world, laptop, { title: "another" });
     expect(await listAsked(laptop, { ended: true })).toHaveLength(2);
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject({ code: "not_found" });
@@ -160,15 +199,24 @@ describe("a request for a secret", () => {
 
   describe("over", () => {
     const start = Date.now();
-    const kept = async (vault: VaultContext): Promise<readonly [titles: readonly string[], notes: readonly string[]]> => {
+    const kept = async (
+      vault: VaultContext,
+    ): Promise<readonly [titles: readonly string[], notes: readonly string[]]> => {
       const { requests } = (await readKeyring(vault))?.opened ?? {};
       if (requests == null || vault.accountKey === null) throw new TypeError("nothing was asked for");
       const inner = await openRequestsInner(vault.accountKey, vault.userId, requests);
       return [requests.requests.map(({ title }) => title), inner.requests.map(({ note }) => note)];
     };
 
-    /** One that nobody answered, one with an answer, one that was collected, one that was opened and not collected. */
-    async function four(): Promise<{ readonly world: World; readonly laptop: VaultContext; readonly setDay: (day: number) => void }> {
+    /**
+     * One that nobody answered, one with an answer, one that was collected, one that was opened and
+     * not collected.
+     */
+    async function four(): Promise<{
+      readonly world: World;
+      readonly laptop: VaultContext;
+      readonly setDay: (day: number) => void;
+    }> {
       const world = createWorld();
       const laptop = await laptopWithFirst(world);
       const setDay = (day: number): void => {
@@ -183,7 +231,8 @@ describe("a request for a secret", () => {
       }
       return { world, laptop, setDay };
     }
-    const another = (laptop: VaultContext): Promise<unknown> => askForSecret(laptop, aRequest(laptop, { title: "new", note: "new" }), null);
+    const another = (laptop: VaultContext): Promise<unknown> =>
+      askForSecret(laptop, aRequest(laptop, { title: "new", note: "new" }), null);
     /** As the service does with time. */
     const sweep = (world: World): void => {
       for (const request of world.service.account.requests?.values() ?? []) {
@@ -196,7 +245,10 @@ describe("a request for a secret", () => {
       const { laptop, setDay } = await four();
       setDay(36);
       await another(laptop);
-      expect(await kept(laptop)).toEqual([["silent", "answered", "collected", "opened", "new"], ["silent", "answered", "collected", "opened", "new"]]);
+      expect(await kept(laptop)).toEqual([
+        ["silent", "answered", "collected", "opened", "new"],
+        ["silent", "answered", "collected", "opened", "new"],
+      ]);
     });
 
     it("leaves its key and note out once nothing can be opened by it, and all of it 90 days after its time", async () => {
@@ -204,7 +256,10 @@ describe("a request for a secret", () => {
       sweep(world);
       setDay(38);
       await another(laptop);
-      expect(await kept(laptop)).toEqual([["silent", "answered", "collected", "opened", "new"], ["answered", "opened", "new"]]);
+      expect(await kept(laptop)).toEqual([
+        ["silent", "answered", "collected", "opened", "new"],
+        ["answered", "opened", "new"],
+      ]);
       setDay(98);
       await another(laptop);
       const [titles, notes] = await kept(laptop);
@@ -217,17 +272,27 @@ describe("a request for a secret", () => {
       const { world, laptop, setDay } = await four();
       sweep(world);
       setDay(8);
-      for (const row of await listAsked(laptop, { ended: true })) if (row.title === "silent" || row.title === "collected") await dropRequest(laptop, row.requestId);
-      expect((await listAsked(laptop, { ended: true })).map(({ title, doubt }) => [title, doubt]).sort()).toEqual([["answered", null], ["opened", null]]);
+      for (const row of await listAsked(laptop, { ended: true }))
+        if (row.title === "silent" || row.title === "collected") await dropRequest(laptop, row.requestId);
+      expect((await listAsked(laptop, { ended: true })).map(({ title, doubt }) => [title, doubt]).sort()).toEqual([
+        ["answered", null],
+        ["opened", null],
+      ]);
     });
   });
 
   it("names nothing of itself to the service but sizes and dates", async () => {
     const world = createWorld();
     const laptop = await laptopWithFirst(world);
-    const { requestId, link, provider } = await asked(world, laptop, { title: "sentinel title", note: "sentinel note", askedBy: "sentinel name" });
+    const { requestId, link, provider } = await asked(world, laptop, {
+      title: "sentinel title",
+      note: "sentinel note",
+      askedBy: "sentinel name",
+    });
     await provider.answer(aText("sentinel content", "sentinel words"));
-    const kept = JSON.stringify([storedRequest(world, requestId), world.service.bodies], (_, value: unknown) => (value instanceof Map ? [...(value as Map<unknown, unknown>)] : value));
+    const kept = JSON.stringify([storedRequest(world, requestId), world.service.bodies], (_, value: unknown) =>
+      value instanceof Map ? [...(value as Map<unknown, unknown>)] : value,
+    );
     expect(kept).not.toContain("sentinel");
     expect(kept).not.toContain(link.split("#s=")[1]);
   });
@@ -248,11 +313,17 @@ describe("the list of what was asked for", () => {
     storedRequest(world, requestId).state = "expired";
     const later = Object.assign(laptop, { now: () => Date.now() + 8 * 86_400_000 });
     expect(await listAsked(later)).toEqual([]);
-    expect(await listAsked(later, { ended: true })).toEqual([expect.objectContaining({ state: "expired", doubt: null })]);
+    expect(await listAsked(later, { ended: true })).toEqual([
+      expect.objectContaining({ state: "expired", doubt: null }),
+    ]);
     storedRequest(world, requestId).state = "awaiting"; // an answer that was begun before may still be finished
-    expect(await listAsked(later, { ended: true })).toEqual([expect.objectContaining({ state: "expired", doubt: null })]);
+    expect(await listAsked(later, { ended: true })).toEqual([
+      expect.objectContaining({ state: "expired", doubt: null }),
+    ]);
     world.service.account.requests?.clear();
-    expect(await listAsked(later, { ended: true })).toEqual([expect.objectContaining({ state: "expired", doubt: null })]);
+    expect(await listAsked(later, { ended: true })).toEqual([
+      expect.objectContaining({ state: "expired", doubt: null }),
+    ]);
   });
 
   it("is not alarmed by what another device writes between two readings", async () => {
@@ -274,7 +345,11 @@ describe("the list of what was asked for", () => {
     const laptop = await laptopWithFirst(world);
     const start = Date.now();
     for (const [index, title] of ["first", "second", "third"].entries()) {
-      await askForSecret(Object.assign(laptop, { now: () => start + index * 1_000 }), aRequest(laptop, { title }), null);
+      await askForSecret(
+        Object.assign(laptop, { now: () => start + index * 1_000 }),
+        aRequest(laptop, { title }),
+        null,
+      );
     }
     expect((await listAsked(laptop)).map(({ title }) => title)).toEqual(["third", "second", "first"]);
   });

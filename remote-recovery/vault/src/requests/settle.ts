@@ -5,7 +5,8 @@ import type { ActOptions, VaultContext } from "../vault-context.ts";
 import { noRequests, publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /**
- * Marks an answer as collected: its content goes some days later. Takes no opener. Without effect when it is collected already.
+ * Marks an answer as collected: its content goes some days later. Takes no opener. Without effect
+ * when it is collected already.
  *
  * @throws PortalError `not_found`, `vault_locked`, and those of publishing.
  */
@@ -15,7 +16,9 @@ export async function markCollected(vault: VaultContext, requestId: string, opti
     {
       next: async ({ requests }) => {
         const { state } = requireEntry(requests, requestId);
-        return requests === null || state !== "open" ? null : withEntry(requests, requestId, (entry) => ({ ...entry, state: "collected" }));
+        return requests === null || state !== "open"
+          ? null
+          : withEntry(requests, requestId, (entry) => ({ ...entry, state: "collected" }));
       },
       isIn: ({ requests }) => requests.some(({ request_id: id, state }) => id === requestId && state === "collected"),
       send: ({ keyring }) => vault.service.requests.markCollected(requestId, keyring),
@@ -25,11 +28,13 @@ export async function markCollected(vault: VaultContext, requestId: string, opti
 }
 
 /**
- * Revokes an open request, whether it was answered or not; drops a collected answer, its content at once, and one whose time is
- * over. One that only the service names ends there, and one that the service does not know ends in the document. Takes no opener,
- * but for an account that never asked for anything. Without effect when it is revoked already.
+ * Revokes an open request, whether it was answered or not; drops a collected answer, its content at
+ * once, and one whose time is over. One that only the service names ends there, and one that the
+ * service does not know ends in the document. Takes no opener, but for an account that never asked
+ * for anything. Without effect when it is revoked already.
  *
- * @throws PortalError `not_found` for what is no request's id, `show_opener_first`, `vault_locked`, and those of publishing.
+ * @throws PortalError `not_found` for what is no request's id, `show_opener_first`, `vault_locked`,
+ *   and those of publishing.
  */
 export async function dropRequest(vault: VaultContext, requestId: string, options: ActOptions = {}): Promise<void> {
   if (!RequestId.safeParse(requestId).success) throw new PortalError("not_found");
@@ -45,7 +50,9 @@ export async function dropRequest(vault: VaultContext, requestId: string, option
           one.state === "collected" || Date.parse(one.expires_at) <= vault.now() ? null : { ...one, state: "revoked" },
         );
       },
-      isIn: ({ requests }) => isKnown && requests.every(({ request_id: id, state }) => id !== requestId || state === "revoked"), // of one that it never named a document shows nothing
+      isIn: ({ requests }) =>
+        // of one that it never named a document shows nothing
+        isKnown && requests.every(({ request_id: id, state }) => id !== requestId || state === "revoked"),
       send: ({ keyring }) =>
         vault.service.requests.drop(requestId, keyring).catch((error: unknown) => {
           if (!isPortalError(error, "not_found")) throw error;

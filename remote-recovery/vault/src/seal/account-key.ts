@@ -8,8 +8,9 @@ import { importAesKey } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
- * The account key: 32 bytes, in the memory of the vault's worker alone, from the showing of an opener until that worker ends.
- * It is never at rest on a device. Its bytes are private, so that no copy of this object (a message to the page, a log) has them.
+ * The account key: 32 bytes, in the memory of the vault's worker alone, from the showing of an
+ * opener until that worker ends. It is never at rest on a device. Its bytes are private, so that no
+ * copy of this object (a message to the page, a log) has them.
  */
 export class AccountKey {
   readonly keyEpoch: number;
@@ -45,7 +46,9 @@ export class AccountKey {
   }
 }
 
-/** Signs for the account. `key` is null where WebCrypto lacks Ed25519: such a signer cannot be kept. */
+/**
+ * Signs for the account. `key` is null where WebCrypto lacks Ed25519: such a signer cannot be kept.
+ */
 export interface Signer {
   readonly key: CryptoKey | null;
   /** 64 bytes (RFC 8032). */
@@ -53,8 +56,8 @@ export interface Signer {
 }
 
 /**
- * The titles keys: what shows titles and signs changes. They open no content and make no opener. All are non-extractable, so that
- * a device of the person's own may keep them between visits.
+ * The titles keys: what shows titles and signs changes. They open no content and make no opener.
+ * All are non-extractable, so that a device of the person's own may keep them between visits.
  */
 export interface TitlesKeys {
   readonly keyEpoch: number;
@@ -84,10 +87,29 @@ export type KeptTitlesKeys = Readonly<Record<(typeof documents)[number] | "sign"
 export async function deriveTitlesKeys(accountKey: AccountKey): Promise<TitlesKeys> {
   const [identitySeed, signSeed] = [accountKey.derive("relicario/v1/identity"), accountKey.derive("relicario/v1/sign")];
   try {
-    const [label, book, state, shares, requests] = await Promise.all(documents.map((name) => documentKey(accountKey, name)));
-    if (label === undefined || book === undefined || state === undefined || shares === undefined || requests === undefined) throw new TypeError("a key for each document");
+    const [label, book, state, shares, requests] = await Promise.all(
+      documents.map((name) => documentKey(accountKey, name)),
+    );
+    if (
+      label === undefined ||
+      book === undefined ||
+      state === undefined ||
+      shares === undefined ||
+      requests === undefined
+    )
+      throw new TypeError("a key for each document");
     const recipient = await recipientOf(identityOf(identitySeed));
-    return { keyEpoch: accountKey.keyEpoch, label, book, state, shares, requests, signer: await signerOf(signSeed), recipient, signingKey: signingKeyOf(signSeed) };
+    return {
+      keyEpoch: accountKey.keyEpoch,
+      label,
+      book,
+      state,
+      shares,
+      requests,
+      signer: await signerOf(signSeed),
+      recipient,
+      signingKey: signingKeyOf(signSeed),
+    };
   } finally {
     wipe(identitySeed, signSeed);
   }
@@ -103,8 +125,20 @@ async function documentKey(accountKey: AccountKey, name: string): Promise<Crypto
 }
 
 /** Null where the signing key cannot be kept: then nothing is kept between visits. */
-export function keptTitlesKeys({ signer, keyEpoch, label, book, state, shares, requests, recipient, signingKey }: TitlesKeys): KeptTitlesKeys | null {
-  return signer.key === null ? null : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey };
+export function keptTitlesKeys({
+  signer,
+  keyEpoch,
+  label,
+  book,
+  state,
+  shares,
+  requests,
+  recipient,
+  signingKey,
+}: TitlesKeys): KeptTitlesKeys | null {
+  return signer.key === null
+    ? null
+    : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey };
 }
 
 export function titlesKeysFrom({ sign, ...kept }: KeptTitlesKeys): TitlesKeys {
@@ -112,7 +146,24 @@ export function titlesKeysFrom({ sign, ...kept }: KeptTitlesKeys): TitlesKeys {
 }
 
 /** PKCS #8 of an Ed25519 key (RFC 8410) up to its 32-byte seed. */
-const pkcs8Head = Uint8Array.of(0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20);
+const pkcs8Head = Uint8Array.of(
+  0x30,
+  0x2e,
+  0x02,
+  0x01,
+  0x00,
+  0x30,
+  0x05,
+  0x06,
+  0x03,
+  0x2b,
+  0x65,
+  0x70,
+  0x04,
+  0x22,
+  0x04,
+  0x20,
+);
 
 async function signerOf(seed: Bytes): Promise<Signer> {
   const pkcs8 = concat(pkcs8Head, seed);
@@ -133,7 +184,10 @@ async function signWith(key: CryptoKey, message: Bytes): Promise<Bytes> {
 }
 
 /** True when both hang on the same account key: the signing keys say so without showing either. */
-export function isSameAccount(left: Pick<TitlesKeys, "keyEpoch" | "signingKey">, right: Pick<TitlesKeys, "keyEpoch" | "signingKey">): boolean {
+export function isSameAccount(
+  left: Pick<TitlesKeys, "keyEpoch" | "signingKey">,
+  right: Pick<TitlesKeys, "keyEpoch" | "signingKey">,
+): boolean {
   return left.keyEpoch === right.keyEpoch && equalBytes(left.signingKey, right.signingKey);
 }
 
@@ -143,6 +197,10 @@ export function signingKeyOf(seed: Uint8Array): Bytes {
 }
 
 /** Adds `sig` (RFC 8032, base64url) over `<prefix> ‖ 0x0A ‖ JCS without sig`. */
-export async function signDocument<T extends Readonly<Record<string, Json | undefined>>>(prefix: SignaturePrefix, document: T, signer: Signer): Promise<T & { readonly sig: string }> {
+export async function signDocument<T extends Readonly<Record<string, Json | undefined>>>(
+  prefix: SignaturePrefix,
+  document: T,
+  signer: Signer,
+): Promise<T & { readonly sig: string }> {
   return { ...document, sig: toB64u(await signer.sign(signedBytes(prefix, document))) };
 }

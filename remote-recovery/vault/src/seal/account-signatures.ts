@@ -6,10 +6,21 @@ import { equalBytes } from "./bytes.ts";
 /**
  * What the account publishes of itself, signed by its own signing key.
  *
- * @param before keys of the generation before, which sign the statement without both signatures; null where none is followed.
+ * @param before keys of the generation before, which sign the statement without both signatures;
+ *   null where none is followed.
  */
-export async function makeKeyStatement(keys: TitlesKeys, userId: string, before: TitlesKeys | null = null): Promise<KeyStatement> {
-  const body = { v: 1 as const, user_id: userId, recipient: keys.recipient, signing_key: toB64u(keys.signingKey), key_epoch: keys.keyEpoch };
+export async function makeKeyStatement(
+  keys: TitlesKeys,
+  userId: string,
+  before: TitlesKeys | null = null,
+): Promise<KeyStatement> {
+  const body = {
+    v: 1 as const,
+    user_id: userId,
+    recipient: keys.recipient,
+    signing_key: toB64u(keys.signingKey),
+    key_epoch: keys.keyEpoch,
+  };
   const previousSig = before === null ? null : (await signDocument("key", body, before.signer)).sig;
   return signDocument("key", { ...body, previous_sig: previousSig }, keys.signer);
 }
@@ -26,15 +37,21 @@ export function isOwnKeyStatement(keys: TitlesKeys, userId: string, statement: K
 }
 
 /**
- * Whether `previous_sig` is what it says: the signature of the key before. Null says that there is none: the first statement, or
- * an account that was started anew.
+ * Whether `previous_sig` is what it says: the signature of the key before. Null says that there is
+ * none: the first statement, or an account that was started anew.
  *
  * @param before signing keys of former generations, each with its last `key_epoch`.
  */
-export function isPreviousSignatureRight(statement: KeyStatement, before: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[]): boolean {
+export function isPreviousSignatureRight(
+  statement: KeyStatement,
+  before: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[],
+): boolean {
   const { previous_sig: sig, sig: _, ...body } = statement;
   if (sig === null) return true;
-  return before.some(({ keyEpoch, signingKey }) => keyEpoch === statement.key_epoch - 1 && hasValidSignature("key", { ...body, sig }, signingKey));
+  return before.some(
+    ({ keyEpoch, signingKey }) =>
+      keyEpoch === statement.key_epoch - 1 && hasValidSignature("key", { ...body, sig }, signingKey),
+  );
 }
 
 /** Signs a keyring change with the account's signing key. */

@@ -5,15 +5,18 @@ import { Decrypter, Encrypter, identityToRecipient } from "age-encryption";
 import { copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
 
 /**
- * age, as these formats allow it: native hybrid recipients (ML-KEM-768 + X25519) and nothing else. Never a passphrase,
- * a plugin, a tag or a passkey recipient of age.
+ * age, as these formats allow it: native hybrid recipients (ML-KEM-768 + X25519) and nothing else.
+ * Never a passphrase, a plugin, a tag or a passkey recipient of age.
  */
 
 const identityPrefix = "AGE-SECRET-KEY-PQ-";
 const recipientPrefix = "age1pq";
 const recipientLength = 1216;
 
-/** How many stanzas a file may have: `one` in content, slot and share ticket, `many` (1…32) in an owner ticket. */
+/**
+ * How many stanzas a file may have: `one` in content, slot and share ticket, `many` (1…32) in an
+ * owner ticket.
+ */
 export type StanzaCount = "one" | "many";
 const maxStanzas = { one: 1, many: 32 } as const satisfies Record<StanzaCount, number>;
 
@@ -41,7 +44,8 @@ export function isIdentity(text: string): boolean {
 export function seedOf(text: string): Bytes | null {
   try {
     const { prefix, bytes } = bech32.decodeToBytes(text);
-    if (text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32) return copyOf(bytes);
+    if (text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32)
+      return copyOf(bytes);
     wipe(bytes);
     return null;
   } catch {
@@ -57,7 +61,11 @@ export async function recipientOf(identity: string): Promise<string> {
 export function isRecipient(text: string): boolean {
   try {
     const { prefix, words } = bech32.decode(text, false);
-    return text.startsWith(`${recipientPrefix}1`) && prefix === recipientPrefix && bech32.fromWords(words).length === recipientLength;
+    return (
+      text.startsWith(`${recipientPrefix}1`) &&
+      prefix === recipientPrefix &&
+      bech32.fromWords(words).length === recipientLength
+    );
   } catch {
     return false; // as above
   }
@@ -66,11 +74,13 @@ export function isRecipient(text: string): boolean {
 /**
  * Seals bytes to 1…32 recipients.
  *
- * @throws PortalError `decryption_failed` when a recipient is not a native hybrid one: it came from tampered data.
+ * @throws PortalError `decryption_failed` when a recipient is not a native hybrid one: it came from
+ *   tampered data.
  */
 export async function sealTo(recipients: readonly string[], plain: Bytes): Promise<Bytes> {
   const distinct = new Set(recipients);
-  if (distinct.size < 1 || distinct.size > maxStanzas.many || distinct.size !== recipients.length) throw new PortalError("decryption_failed");
+  if (distinct.size < 1 || distinct.size > maxStanzas.many || distinct.size !== recipients.length)
+    throw new PortalError("decryption_failed");
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
     if (!isRecipient(recipient)) throw new PortalError("decryption_failed");
@@ -83,7 +93,8 @@ export async function sealTo(recipients: readonly string[], plain: Bytes): Promi
  * Opens an age file after checking its header ourselves.
  *
  * @returns null when no stanza is for this identity.
- * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is broken.
+ * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is
+ *   broken.
  */
 export async function openWith(identity: string, sealed: Bytes, count: StanzaCount): Promise<Bytes | null> {
   if (ownHeaderLength(sealed, count) === null) throw new PortalError("decryption_failed");
@@ -100,10 +111,14 @@ export async function openWith(identity: string, sealed: Bytes, count: StanzaCou
 /** typage's words when no stanza unwraps; a test holds it to them. */
 const notForUs = "no identity matched any of the file's recipients";
 
-const stanza = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/; // 1120 bytes encapsulated, 32 bytes of wrapped key
+// 1120 bytes encapsulated, 32 bytes of wrapped key
+const stanza = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/;
 const mac = /^--- [A-Za-z0-9+/]{43}\n/;
 
-/** Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in bytes; null when anything else is there. */
+/**
+ * Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in
+ * bytes; null when anything else is there.
+ */
 export function ownHeaderLength(sealed: Uint8Array, count: StanzaCount): number | null {
   const most = maxStanzas[count];
   const version = "age-encryption.org/v1\n";

@@ -1,4 +1,17 @@
-import { bytesB64u, canonicalBytes, compactJwe, Counter, Digest, fromB64u, Id, maxBookLength, OpenerKind, Recipient, Timestamp, toB64u } from "@relicario/shared/api";
+import {
+  bytesB64u,
+  canonicalBytes,
+  compactJwe,
+  Counter,
+  Digest,
+  fromB64u,
+  Id,
+  maxBookLength,
+  OpenerKind,
+  Recipient,
+  Timestamp,
+  toB64u,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
@@ -9,7 +22,13 @@ import { documentWithInner } from "./inner.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 
-const BookOpener = z.strictObject({ id: Id, kind: OpenerKind, name: z.string(), recipient: HybridRecipient, created_at: Timestamp });
+const BookOpener = z.strictObject({
+  id: Id,
+  kind: OpenerKind,
+  name: z.string(),
+  recipient: HybridRecipient,
+  created_at: Timestamp,
+});
 export type BookOpener = z.infer<typeof BookOpener>;
 
 /** An image ever enrolled, whether it still opens something or not. */
@@ -58,7 +77,10 @@ export const BookInner = z.strictObject({
   v: z.literal(1),
   /** Must equal those outside: whoever has only titles keys adds no opener. */
   openers: z.array(BookOpener.pick({ id: true, recipient: true })),
-  /** Choice and syndrome of every image ever enrolled, 342 bytes: no picture is ever sketched twice. `image_id` is its id in the book. */
+  /**
+   * Choice and syndrome of every image ever enrolled, 342 bytes: no picture is ever sketched twice.
+   * `image_id` is its id in the book.
+   */
   sketches: z.array(z.strictObject({ image_id: Id, sketch: bytesB64u(342, { exact: true }) })),
   /** Seeds of account identities before a rotation, with their last `key_epoch`. */
   old_identity_seeds: z.array(z.strictObject({ key_epoch: Counter, seed: bytesB64u(32, { exact: true }) })),
@@ -74,14 +96,25 @@ export function emptyBookInner(): BookInner {
   return { v: 1, openers: [], sketches: [], old_identity_seeds: [] };
 }
 
-export const { seal: sealBook, open: openBook, sealInner: sealBookInner, openInner: openBookInner } = documentWithInner("book", Book, BookInner);
+export const {
+  seal: sealBook,
+  open: openBook,
+  sealInner: sealBookInner,
+  openInner: openBookInner,
+} = documentWithInner("book", Book, BookInner);
 
-/** Digest of a list of openers: whether another list stands in the book than the one that was checked last. */
+/**
+ * Digest of a list of openers: whether another list stands in the book than the one that was
+ * checked last.
+ */
 export function openersDigest(openers: readonly Pick<BookOpener, "id" | "recipient">[]): string {
   return toB64u(sha256(canonicalBytes(openers.map(({ id, recipient }) => ({ id, recipient })))));
 }
 
-/** The sketches of every image, with the ids that the book has of them. @throws PortalError `decryption_failed`. */
+/**
+ * The sketches of every image, with the ids that the book has of them. @throws PortalError
+ * `decryption_failed`.
+ */
 export function innerSketches(inner: BookInner): { readonly imageId: string; readonly sketch: Sketch }[] {
   return inner.sketches.map(({ image_id: imageId, sketch }) => ({ imageId, sketch: parseSketch(fromB64u(sketch)) }));
 }

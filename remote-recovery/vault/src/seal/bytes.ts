@@ -33,7 +33,10 @@ export function len32(length: number): Bytes {
   return bytes;
 }
 
-/** SHA-256 of the parts joined. For whole contents use {@link digestOf}, which leaves the thread free. */
+/**
+ * SHA-256 of the parts joined. For whole contents use {@link digestOf}, which leaves the thread
+ * free.
+ */
 export function sha256(...parts: readonly Uint8Array[]): Bytes {
   const digest = newSha256();
   for (const part of parts) digest.update(part);
@@ -55,7 +58,9 @@ export function randomBytes(length: number): Bytes {
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-/** Compares without an early exit, so that the time says nothing of where two authenticators differ. */
+/**
+ * Compares without an early exit, so that the time says nothing of where two authenticators differ.
+ */
 export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   if (left.length !== right.length) return false;
   let difference = 0;
@@ -76,8 +81,9 @@ declare global {
 }
 
 /**
- * Gives the memory of large bytes back at once. Left to the collector they stand around for a while, and the parts of a file
- * come faster than it does. They are empty afterwards; where the browser has no way to do so, nothing happens.
+ * Gives the memory of large bytes back at once. Left to the collector they stand around for a
+ * while, and the parts of a file come faster than it does. They are empty afterwards; where the
+ * browser has no way to do so, nothing happens.
  */
 export function release(...done: readonly Bytes[]): void {
   for (const { buffer } of done) buffer.transfer?.(0);

@@ -24,7 +24,10 @@ export function paddedLength(kind: "text" | "seed" | "file", size: number): numb
   return kind === "file" ? size : textStep * Math.max(1, Math.ceil(size / textStep));
 }
 
-/** Bytes at most of a sealed content of so many plain bytes, whatever its kind: room for header, nonce and the padding of a text. */
+/**
+ * Bytes at most of a sealed content of so many plain bytes, whatever its kind: room for header,
+ * nonce and the padding of a text.
+ */
 export function mostSealedBytes(plainLength: number): number {
   return sealedLength(contentHeadBytes, plainLength);
 }

@@ -7,8 +7,9 @@ import { payloadNonceBytes } from "./content-pieces.ts";
 import { hkdf } from "./kdf.ts";
 
 /*
- * Large contents: the same age file as a small one makes, in pieces. typage makes and reads the header; the payload
- * (nonce, then STREAM of 64 KiB pieces under ChaCha20-Poly1305) is sealed and opened elsewhere, faster and in parallel.
+ * Large contents: the same age file as a small one makes, in pieces. typage makes and reads the
+ * header; the payload (nonce, then STREAM of 64 KiB pieces under ChaCha20-Poly1305) is sealed and
+ * opened elsewhere, faster and in parallel.
  */
 
 /** A content that is sealed in pieces: everything but its bytes. */
@@ -21,7 +22,10 @@ export interface NewContentSeal {
   readonly prefix: Bytes;
 }
 
-/** A header to a fresh content identity, and a payload nonce of 16 fresh bytes: never the one of typage's own empty payload. */
+/**
+ * A header to a fresh content identity, and a payload nonce of 16 fresh bytes: never the one of
+ * typage's own empty payload.
+ */
 export async function newContentSeal(): Promise<NewContentSeal> {
   const identity = newIdentity();
   const learned: Bytes[] = [];
@@ -44,11 +48,15 @@ export async function newContentSeal(): Promise<NewContentSeal> {
 }
 
 /**
- * Key and place of the payload, from the first {@link contentHeadBytes} of a sealed content (or all of a shorter one).
+ * Key and place of the payload, from the first {@link contentHeadBytes} of a sealed content (or all
+ * of a shorter one).
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openContentHead(identity: string, head: Bytes): Promise<{ readonly payloadKey: Bytes; readonly prefixLength: number }> {
+export async function openContentHead(
+  identity: string,
+  head: Bytes,
+): Promise<{ readonly payloadKey: Bytes; readonly prefixLength: number }> {
   const length = ownHeaderLength(head, "one");
   if (length === null || head.length < length + payloadNonceBytes) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
@@ -65,13 +73,17 @@ export async function openContentHead(identity: string, head: Bytes): Promise<{ 
 }
 
 /**
- * The plaintext of a whole sealed content, by typage alone: for whoever has no workers for the pieces. The stream fails at a piece
- * that was changed, or when the last one is missing.
+ * The plaintext of a whole sealed content, by typage alone: for whoever has no workers for the
+ * pieces. The stream fails at a piece that was changed, or when the last one is missing.
  *
  * @param head the first {@link contentHeadBytes} of it, or all of a shorter one
  * @throws PortalError `decryption_failed`.
  */
-export async function openContentStream(identity: string, head: Uint8Array, sealed: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+export async function openContentStream(
+  identity: string,
+  head: Uint8Array,
+  sealed: ReadableStream<Uint8Array>,
+): Promise<ReadableStream<Uint8Array>> {
   if (ownHeaderLength(head, "one") === null) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
@@ -82,7 +94,10 @@ export async function openContentStream(identity: string, head: Uint8Array, seal
   }
 }
 
-/** Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's STREAM). */
+/**
+ * Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's
+ * STREAM).
+ */
 export function pieceNonce(index: number, last: boolean): Bytes {
   const nonce = new Uint8Array(12);
   const view = new DataView(nonce.buffer);

@@ -40,7 +40,11 @@ export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedConte
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openContent(kind: Kind, sealed: Bytes, expected: { sha256: string; identity: string; size: number }): Promise<Bytes> {
+export async function openContent(
+  kind: Kind,
+  sealed: Bytes,
+  expected: { sha256: string; identity: string; size: number },
+): Promise<Bytes> {
   if (toB64u(await digestOf(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
   const plain = await openWith(expected.identity, sealed, "one");
   if (plain === null) throw new PortalError("decryption_failed");
@@ -49,7 +53,10 @@ export async function openContent(kind: Kind, sealed: Bytes, expected: { sha256:
   return plain;
 }
 
-/** Text content is padded to 256 · max(1, ⌈size / 256⌉) bytes with line feeds, so that its size says little. */
+/**
+ * Text content is padded to 256 · max(1, ⌈size / 256⌉) bytes with line feeds, so that its size says
+ * little.
+ */
 export function padText(text: Uint8Array): Bytes {
   return concat(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
 }

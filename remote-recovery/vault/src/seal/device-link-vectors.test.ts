@@ -3,7 +3,18 @@ import { join } from "node:path";
 
 import { fromB64u, toB64u } from "@relicario/shared/api";
 
-import { deviceCodeWords, deviceLinkId, openLinkAnswer, openLinkRequest, readDeviceCode, sealLinkAnswer, sealLinkRequest, slotMakerOf, type LinkAnswer, type LinkRequest } from "./device-link.ts";
+import {
+  deviceCodeWords,
+  deviceLinkId,
+  openLinkAnswer,
+  openLinkRequest,
+  readDeviceCode,
+  sealLinkAnswer,
+  sealLinkRequest,
+  slotMakerOf,
+  type LinkAnswer,
+  type LinkRequest,
+} from "./device-link.ts";
 import { AccountKey } from "./account-key.ts";
 import { headerOf } from "./document.ts";
 import { openerFromSeed, openSlot, passkeySeed, sealSlot } from "./opener.ts";
@@ -15,7 +26,9 @@ interface Vectors {
   answer: { document: LinkAnswer; jwe: string };
   slot: { prf: string; account_key: string; sealed: string };
 }
-const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/device-links.json"), "utf8")) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/device-links.json"), "utf8"),
+) as Vectors;
 
 describe("vectors of another device made by other tools", () => {
   const code = fromB64u(vectors.code.bytes);
@@ -32,19 +45,41 @@ describe("vectors of another device made by other tools", () => {
   it("opens what a new device asks and what it is answered, neither in place of the other", async () => {
     expect(await openLinkRequest(code, userId, vectors.request.jwe)).toEqual(vectors.request.document);
     expect(await openLinkAnswer(code, userId, vectors.answer.jwe)).toEqual(vectors.answer.document);
-    await expect(openLinkRequest(code, userId, vectors.answer.jwe)).rejects.toMatchObject({ code: "decryption_failed" });
-    await expect(openLinkAnswer(code, userId, vectors.request.jwe)).rejects.toMatchObject({ code: "decryption_failed" });
+    await expect(openLinkRequest(code, userId, vectors.answer.jwe)).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
+    await expect(openLinkAnswer(code, userId, vectors.request.jwe)).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
   });
 
   it("seals with exactly the header that is written down", async () => {
-    const header = { alg: "dir", enc: "A256GCM", typ: "relicario-link-device", user_id: userId, id: vectors.code.link_id };
-    for (const jwe of [await sealLinkRequest(code, vectors.request.document), await sealLinkAnswer(code, vectors.answer.document)]) expect(headerOf(jwe)).toEqual(header);
+    const header = {
+      alg: "dir",
+      enc: "A256GCM",
+      typ: "relicario-link-device",
+      user_id: userId,
+      id: vectors.code.link_id,
+    };
+    for (const jwe of [
+      await sealLinkRequest(code, vectors.request.document),
+      await sealLinkAnswer(code, vectors.answer.document),
+    ])
+      expect(headerOf(jwe)).toEqual(header);
   });
 
   it("opens a slot that another tool made for the passkey, and one that is made from the request alone", async () => {
     const opener = await openerFromSeed(openerId, passkeySeed(fromB64u(vectors.slot.prf)));
-    expect(opener).toMatchObject({ recipient: vectors.request.document.opener.recipient, slotAuth: fromB64u(vectors.request.document.opener.slot_auth) });
-    const made = await sealSlot(slotMakerOf(vectors.request.document), userId, new AccountKey(fromB64u(vectors.slot.account_key), 1));
-    for (const sealed of [fromB64u(vectors.slot.sealed), made]) expect((await openSlot(opener, place, sealed)).lend(toB64u)).toBe(vectors.slot.account_key);
+    expect(opener).toMatchObject({
+      recipient: vectors.request.document.opener.recipient,
+      slotAuth: fromB64u(vectors.request.document.opener.slot_auth),
+    });
+    const made = await sealSlot(
+      slotMakerOf(vectors.request.document),
+      userId,
+      new AccountKey(fromB64u(vectors.slot.account_key), 1),
+    );
+    for (const sealed of [fromB64u(vectors.slot.sealed), made])
+      expect((await openSlot(opener, place, sealed)).lend(toB64u)).toBe(vectors.slot.account_key);
   });
 });

@@ -13,7 +13,10 @@ import { bytesOfWords } from "./words.ts";
 
 const wordCount = 12;
 
-/** What a new device asks for: its opener, with everything that a slot is made of. None of it opens anything. */
+/**
+ * What a new device asks for: its opener, with everything that a slot is made of. None of it opens
+ * anything.
+ */
 export const LinkRequest = z.strictObject({
   v: z.literal(1),
   user_id: Id,
@@ -32,7 +35,10 @@ export type LinkRequest = z.infer<typeof LinkRequest>;
 export const LinkAnswer = z.strictObject({ v: z.literal(1), user_id: Id, state_rev: Counter, state_sha256: Digest });
 export type LinkAnswer = z.infer<typeof LinkAnswer>;
 
-/** A new code: 128 random bits. Whoever has it can read and write its mailbox, once signed in to the account. */
+/**
+ * A new code: 128 random bits. Whoever has it can read and write its mailbox, once signed in to the
+ * account.
+ */
 export function newDeviceCode(): Bytes {
   return randomBytes(16);
 }
@@ -42,7 +48,10 @@ export function deviceCodeWords(code: Bytes): string[] {
   return entropyToMnemonic(code, wordlist).split(" ");
 }
 
-/** A code as it was typed or scanned. @throws PortalError `device_code_unreadable`, as {@link bytesOfWords} says. */
+/**
+ * A code as it was typed or scanned. @throws PortalError `device_code_unreadable`, as {@link
+ * bytesOfWords} says.
+ */
 export function readDeviceCode(typed: string): Bytes {
   return bytesOfWords(typed, wordCount, "device_code_unreadable");
 }
@@ -56,7 +65,10 @@ export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promis
   return sealJwe(await linkKey(code), headerFor(code, request.user_id), request);
 }
 
-/** @throws PortalError `decryption_failed` for another code, account or document, and for a recipient that is no hybrid one. */
+/**
+ * @throws PortalError `decryption_failed` for another code, account or document, and for a
+ *   recipient that is no hybrid one.
+ */
 export async function openLinkRequest(code: Bytes, userId: string, jwe: string): Promise<LinkRequest> {
   const request = await openJwe(await linkKey(code), headerFor(code, userId), jwe, LinkRequest);
   if (request.user_id !== userId || !isRecipient(request.opener.recipient)) throw new PortalError("decryption_failed");

@@ -21,7 +21,10 @@ export const jweTypes = {
 } as const;
 export type JweType = (typeof jweTypes)[keyof typeof jweTypes];
 
-/** The protected header beside `alg` and `enc`: what the document is, and whose (`user_id` and `key_epoch`, where an account has it). */
+/**
+ * The protected header beside `alg` and `enc`: what the document is, and whose (`user_id` and
+ * `key_epoch`, where an account has it).
+ */
 export interface JweHeader {
   readonly typ: JweType;
   readonly [member: string]: string | number | null;
@@ -34,11 +37,14 @@ export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
 
 /** Seals a document as a compact JWE: `dir`, A256GCM, random 96-bit IV. */
 export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Promise<string> {
-  return new CompactEncrypt(documentBytes(document)).setProtectedHeader({ alg: "dir", enc: "A256GCM", ...header }).encrypt(key);
+  return new CompactEncrypt(documentBytes(document))
+    .setProtectedHeader({ alg: "dir", enc: "A256GCM", ...header })
+    .encrypt(key);
 }
 
 /**
- * Opens a compact JWE whose header must be exactly what was asked for, member by member; then its document.
+ * Opens a compact JWE whose header must be exactly what was asked for, member by member; then its
+ * document.
  *
  * @throws PortalError `decryption_failed` for every mismatch and failure.
  */
@@ -46,10 +52,15 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
   const header = headerOf(jwe);
   const wanted: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
   const names = Object.keys(wanted);
-  const fits = Object.keys(header).length === names.length && names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]);
+  const fits =
+    Object.keys(header).length === names.length &&
+    names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]);
   if (!fits) throw new PortalError("decryption_failed");
   try {
-    const { plaintext } = await compactDecrypt(jwe, key, { keyManagementAlgorithms: ["dir"], contentEncryptionAlgorithms: ["A256GCM"] });
+    const { plaintext } = await compactDecrypt(jwe, key, {
+      keyManagementAlgorithms: ["dir"],
+      contentEncryptionAlgorithms: ["A256GCM"],
+    });
     return parseDocument(schema, plaintext);
   } catch (cause) {
     if (cause instanceof errors.JOSEError) throw new PortalError("decryption_failed");
@@ -58,7 +69,8 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
 }
 
 /**
- * The protected header, not yet authenticated: enough to compare and to compute with, never to be believed.
+ * The protected header, not yet authenticated: enough to compare and to compute with, never to be
+ * believed.
  *
  * @throws PortalError `decryption_failed`.
  */
@@ -74,7 +86,10 @@ export function headerOf(jwe: string): Readonly<Record<string, unknown>> {
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Not by a schema, which takes several times as long, and there are two readings for every label of a list. */
+/**
+ * Not by a schema, which takes several times as long, and there are two readings for every label of
+ * a list.
+ */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -97,9 +112,11 @@ export function documentBytes(document: Json): Bytes {
  */
 export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
   const value = parseCanonical(bytes);
-  if (typeof value !== "object" || value === null || !("v" in value) || value.v !== 1) throw new PortalError("decryption_failed");
+  if (typeof value !== "object" || value === null || !("v" in value) || value.v !== 1)
+    throw new PortalError("decryption_failed");
   const parsed = schema.safeParse(value);
-  if (!parsed.success || bytes.length !== upTo(unpaddedLength(bytes), documentStep)) throw new PortalError("decryption_failed");
+  if (!parsed.success || bytes.length !== upTo(unpaddedLength(bytes), documentStep))
+    throw new PortalError("decryption_failed");
   return parsed.data;
 }
 

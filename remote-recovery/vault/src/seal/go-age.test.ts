@@ -9,7 +9,10 @@ import { sealContent } from "./content.ts";
 
 const age = "age";
 
-/** Go's `age` 1.3 or newer, where it is on the path; the vectors hold files that it made in any case. */
+/**
+ * Go's `age` 1.3 or newer, where it is on the path; the vectors hold files that it made in any
+ * case.
+ */
 function hasGoAge(): boolean {
   try {
     return /^v?1\.([3-9]|\d\d)/.test(execFileSync(age, ["--version"], { encoding: "utf8" }));

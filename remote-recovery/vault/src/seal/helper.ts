@@ -7,8 +7,10 @@ import { argon2Costs, hkdf, passphraseBytes, requireSaneCosts, stretch, type Arg
 /**
  * The helper of an image, 454 bytes (design/image-key.md, "Keys and the helper"):
  *
- *     0 `RIE1` · 4 version 1 · 5 profile 1 · 6 flags · 7 zero · 8 memory KiB, 12 passes, 16 lanes (u32 little-endian)
- *     20 salt 16 · 36 sketch salt 16 (zero if plain) · 52 choice 256 · 308 syndrome 86 · 394 nonce 12 · 406 wrapped root 32 + tag 16
+ *     0 `RIE1` · 4 version 1 · 5 profile 1 · 6 flags · 7 zero
+ *     8 memory KiB, 12 passes, 16 lanes (u32 little-endian)
+ *     20 salt 16 · 36 sketch salt 16 (zero if plain) · 52 choice 256 · 308 syndrome 86
+ *     394 nonce 12 · 406 wrapped root 32 + tag 16
  *
  * The header is bytes 0…51. Flags: bit 0 passphrase, bit 1 sketch encrypted; both or neither.
  */
@@ -30,7 +32,8 @@ export interface Helper {
 
 /** The bytes of a sketch as they stand in helper and book: choice ‖ syndrome, 342 bytes. */
 export function sketchBytes(sketch: Sketch): Bytes {
-  if (sketch.choice.length !== choiceLength || sketch.syndrome.length !== syndromeLength) throw new TypeError("a sketch has 256 and 86 bytes");
+  if (sketch.choice.length !== choiceLength || sketch.syndrome.length !== syndromeLength)
+    throw new TypeError("a sketch has 256 and 86 bytes");
   return concat(sketch.choice, sketch.syndrome);
 }
 
@@ -52,7 +55,11 @@ export function parseSketch(bytes: Uint8Array): Sketch {
  * @param imageSecret 32 bytes from the engine; left untouched, wipe it.
  * @returns the root too: 32 bytes, wipe them after use.
  */
-export async function makeHelper(imageSecret: Bytes, sketch: Sketch, passphrase: string | null): Promise<{ helper: Bytes; imageRoot: Bytes }> {
+export async function makeHelper(
+  imageSecret: Bytes,
+  sketch: Sketch,
+  passphrase: string | null,
+): Promise<{ helper: Bytes; imageRoot: Bytes }> {
   const encrypted = passphrase !== null && passphrase !== "";
   const parts = {
     salt: randomBytes(16),
@@ -74,7 +81,12 @@ export interface HelperParts {
   readonly unusedBits: Bytes;
 }
 
-export async function assembleHelper(imageSecret: Bytes, sketch: Sketch, passphrase: string | null, parts: HelperParts): Promise<Bytes> {
+export async function assembleHelper(
+  imageSecret: Bytes,
+  sketch: Sketch,
+  passphrase: string | null,
+  parts: HelperParts,
+): Promise<Bytes> {
   const encrypted = passphrase !== null && passphrase !== "";
   const header = new Uint8Array(headerLength);
   const view = new DataView(header.buffer);
@@ -90,25 +102,39 @@ export async function assembleHelper(imageSecret: Bytes, sketch: Sketch, passphr
   const rootKey = await deriveRootKey(imageSecret, passphrase, header, plain, argon2Costs);
   const wrappedRoot = await withSecret(rootKey, async (key) => {
     const aes = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
-    return new Uint8Array(await crypto.subtle.encrypt({ name: "AES-GCM", iv: parts.nonce, additionalData: header }, aes, parts.imageRoot));
+    return new Uint8Array(
+      await crypto.subtle.encrypt({ name: "AES-GCM", iv: parts.nonce, additionalData: header }, aes, parts.imageRoot),
+    );
   });
-  const stored = encrypted ? await cryptSketch(withUnusedBits(plain, parts.unusedBits), passphrase, header, argon2Costs) : plain;
+  const stored = encrypted
+    ? await cryptSketch(withUnusedBits(plain, parts.unusedBits), passphrase, header, argon2Costs)
+    : plain;
   return concat(header, stored, parts.nonce, wrappedRoot);
 }
 
 /**
  * Checks size, magic, version, profile, flags, costs, and the sketch of a plain one.
  *
- * @throws PortalError `decryption_failed`: all zeros, all ones, another size, an unknown version are not helpers.
+ * @throws PortalError `decryption_failed`: all zeros, all ones, another size, an unknown version
+ *   are not helpers.
  */
 export function parseHelper(bytes: Uint8Array): Helper {
   const [version, profile, flags, zero] = bytes.subarray(4, 8);
-  const known = bytes.length === helperLength && equalBytes(bytes.subarray(0, 4), utf8("RIE1")) && version === 1 && profile === 1 && zero === 0;
+  const known =
+    bytes.length === helperLength &&
+    equalBytes(bytes.subarray(0, 4), utf8("RIE1")) &&
+    version === 1 &&
+    profile === 1 &&
+    zero === 0;
   if (!known || (flags !== plainFlags && flags !== passphraseFlags)) throw new PortalError("decryption_failed");
   const encrypted = flags === passphraseFlags;
   const own = copyOf(bytes);
   const view = new DataView(own.buffer);
-  const costs = requireSaneCosts({ memoryKib: view.getUint32(8, true), passes: view.getUint32(12, true), lanes: view.getUint32(16, true) });
+  const costs = requireSaneCosts({
+    memoryKib: view.getUint32(8, true),
+    passes: view.getUint32(12, true),
+    lanes: view.getUint32(16, true),
+  });
   if (!encrypted) {
     if (own.subarray(36, 52).some((byte) => byte !== 0)) throw new PortalError("decryption_failed");
     parseSketch(own.subarray(headerLength, headerLength + sketchLength));
@@ -117,13 +143,15 @@ export function parseHelper(bytes: Uint8Array): Helper {
 }
 
 /**
- * The sketch of a helper. An encrypted one is decrypted with the passphrase (one Argon2id); a wrong passphrase gives a
- * sketch that fits no picture, which is all that can be told.
+ * The sketch of a helper. An encrypted one is decrypted with the passphrase (one Argon2id); a wrong
+ * passphrase gives a sketch that fits no picture, which is all that can be told.
  */
 export async function sketchOf(helper: Helper, passphrase: string | null): Promise<Sketch> {
   const stored = copyOf(helper.bytes.subarray(headerLength, headerLength + sketchLength));
   if (!helper.encrypted) return parseSketch(stored);
-  const plain = clearUnusedBits(await cryptSketch(stored, passphrase, helper.bytes.subarray(0, headerLength), helper.costs));
+  const plain = clearUnusedBits(
+    await cryptSketch(stored, passphrase, helper.bytes.subarray(0, headerLength), helper.costs),
+  );
   return { choice: copyOf(plain.subarray(0, choiceLength)), syndrome: copyOf(plain.subarray(choiceLength)) };
 }
 
@@ -132,24 +160,51 @@ export async function sketchOf(helper: Helper, passphrase: string | null): Promi
  *
  * @param sketch what {@link sketchOf} gave for this helper.
  * @returns 32 bytes; wipe them after use.
- * @throws PortalError `decryption_failed`: another picture, another passphrase, or a helper with one bit changed.
+ * @throws PortalError `decryption_failed`: another picture, another passphrase, or a helper with
+ *   one bit changed.
  */
-export async function openHelper(helper: Helper, sketch: Sketch, imageSecret: Bytes, passphrase: string | null): Promise<Bytes> {
+export async function openHelper(
+  helper: Helper,
+  sketch: Sketch,
+  imageSecret: Bytes,
+  passphrase: string | null,
+): Promise<Bytes> {
   const header = copyOf(helper.bytes.subarray(0, headerLength));
-  const rootKey = await deriveRootKey(imageSecret, helper.encrypted ? passphrase : null, header, sketchBytes(sketch), helper.costs);
+  const rootKey = await deriveRootKey(
+    imageSecret,
+    helper.encrypted ? passphrase : null,
+    header,
+    sketchBytes(sketch),
+    helper.costs,
+  );
   return withSecret(rootKey, async (key) => {
     try {
       const aes = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
       const iv = copyOf(helper.bytes.subarray(394, 406));
-      return new Uint8Array(await crypto.subtle.decrypt({ name: "AES-GCM", iv, additionalData: header }, aes, copyOf(helper.bytes.subarray(406))));
+      return new Uint8Array(
+        await crypto.subtle.decrypt(
+          { name: "AES-GCM", iv, additionalData: header },
+          aes,
+          copyOf(helper.bytes.subarray(406)),
+        ),
+      );
     } catch {
       throw new PortalError("decryption_failed");
     }
   });
 }
 
-/** Steps 2 and 3: Argon2id over image secret and passphrase, then HKDF salted with header and plain sketch. */
-async function deriveRootKey(imageSecret: Bytes, passphrase: string | null, header: Bytes, plainSketch: Bytes, costs: Argon2Costs): Promise<Bytes> {
+/**
+ * Steps 2 and 3: Argon2id over image secret and passphrase, then HKDF salted with header and plain
+ * sketch.
+ */
+async function deriveRootKey(
+  imageSecret: Bytes,
+  passphrase: string | null,
+  header: Bytes,
+  plainSketch: Bytes,
+  costs: Argon2Costs,
+): Promise<Bytes> {
   const typed = passphraseBytes(passphrase);
   const password = concat(utf8("RIE1/pw"), imageSecret, len32(typed.length), typed);
   const stretched = await stretch(password, copyOf(header.subarray(20, 36)), costs);
@@ -159,14 +214,21 @@ async function deriveRootKey(imageSecret: Bytes, passphrase: string | null, head
 }
 
 /** Step 5: AES-256-CTR from counter block zero, the same both ways. */
-async function cryptSketch(sketch: Bytes, passphrase: string | null, header: Uint8Array, costs: Argon2Costs): Promise<Bytes> {
+async function cryptSketch(
+  sketch: Bytes,
+  passphrase: string | null,
+  header: Uint8Array,
+  costs: Argon2Costs,
+): Promise<Bytes> {
   const typed = passphraseBytes(passphrase);
   const password = concat(utf8("RIE1/sk"), len32(typed.length), typed);
   const key = await stretch(password, copyOf(header.subarray(36, 52)), costs);
   wipe(typed, password);
   return withSecret(key, async (bytes) => {
     const aes = await crypto.subtle.importKey("raw", bytes, "AES-CTR", false, ["encrypt"]);
-    return new Uint8Array(await crypto.subtle.encrypt({ name: "AES-CTR", counter: new Uint8Array(16), length: 128 }, aes, sketch));
+    return new Uint8Array(
+      await crypto.subtle.encrypt({ name: "AES-CTR", counter: new Uint8Array(16), length: 128 }, aes, sketch),
+    );
   });
 }
 

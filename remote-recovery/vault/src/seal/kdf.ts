@@ -21,13 +21,15 @@ export interface Argon2Costs {
 export const argon2Costs: Argon2Costs = { memoryKib: 64 * 1024, passes: 3, lanes: 1 };
 
 /**
- * Refuses costs read from stored data outside 19…256 MiB, 2…10 passes, 1 lane: neither a guessable key nor a frozen device.
+ * Refuses costs read from stored data outside 19…256 MiB, 2…10 passes, 1 lane: neither a guessable
+ * key nor a frozen device.
  *
  * @throws PortalError `decryption_failed`.
  */
 export function requireSaneCosts(costs: Argon2Costs): Argon2Costs {
   const { memoryKib, passes, lanes } = costs;
-  if (memoryKib < 19 * 1024 || memoryKib > 256 * 1024 || passes < 2 || passes > 10 || lanes !== 1) throw new PortalError("decryption_failed");
+  if (memoryKib < 19 * 1024 || memoryKib > 256 * 1024 || passes < 2 || passes > 10 || lanes !== 1)
+    throw new PortalError("decryption_failed");
   return costs;
 }
 
@@ -46,7 +48,9 @@ export async function stretch(password: Bytes, salt: Bytes, costs: Argon2Costs):
   return copyOf(hash);
 }
 
-/** Passphrases are used as typed, in NFC, as UTF-8: no trimming, no other change. Null is length 0. */
+/**
+ * Passphrases are used as typed, in NFC, as UTF-8: no trimming, no other change. Null is length 0.
+ */
 export function passphraseBytes(passphrase: string | null): Bytes {
   return utf8((passphrase ?? "").normalize("NFC"));
 }

@@ -28,7 +28,10 @@ export const Label = z.strictObject({
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
   /** Kits that were made: SHA-256 of the file, and what it was made of. */
   kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: Counter, ticket_sha256: Digest })),
-  /** Mark of an imported item under the book's `import_key`, see imports/source.ts; null for what was not imported. */
+  /**
+   * Mark of an imported item under the book's `import_key`, see imports/source.ts; null for what
+   * was not imported.
+   */
   source: Digest.nullable(),
 });
 export type Label = z.infer<typeof Label>;
@@ -40,11 +43,22 @@ export interface FormerLine {
   readonly ticketSha256: string;
 }
 
-/** SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null when there is none. */
+/**
+ * SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null
+ * when there is none.
+ */
 export function formerDigest(lines: readonly FormerLine[]): string | null {
   if (lines.length === 0) return null;
   const sorted = lines.toSorted((left, right) => left.version - right.version);
-  return toB64u(sha256(utf8(sorted.map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromB64u(ticketSha256))}\n`).join(""))));
+  return toB64u(
+    sha256(
+      utf8(
+        sorted
+          .map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromB64u(ticketSha256))}\n`)
+          .join(""),
+      ),
+    ),
+  );
 }
 
 /** Which secret, which version of it, and which revision of its label or ticket. */
@@ -55,14 +69,24 @@ export interface LabelPlace {
 }
 
 function header(userId: string, keys: TitlesKeys, place: LabelPlace): JweHeader {
-  return { typ: jweTypes.label, user_id: userId, key_epoch: keys.keyEpoch, secret_id: place.secretId, version: place.version, rev: place.rev };
+  return {
+    typ: jweTypes.label,
+    user_id: userId,
+    key_epoch: keys.keyEpoch,
+    secret_id: place.secretId,
+    version: place.version,
+    rev: place.rev,
+  };
 }
 
 export function sealLabel(keys: TitlesKeys, userId: string, place: LabelPlace, label: Label): Promise<string> {
   return sealJwe(keys.label, header(userId, keys, place), label);
 }
 
-/** @throws PortalError `decryption_failed`, also for a label of another secret, version or revision, or one that commits to no former version where there are some. */
+/**
+ * @throws PortalError `decryption_failed`, also for a label of another secret, version or revision,
+ *   or one that commits to no former version where there are some.
+ */
 export async function openLabel(keys: TitlesKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
   const label = await openJwe(keys.label, header(userId, keys, place), jwe, Label);
   if ((label.former_sha256 === null) !== (place.version === 1)) throw new PortalError("decryption_failed");
@@ -70,7 +94,8 @@ export async function openLabel(keys: TitlesKeys, userId: string, place: LabelPl
 }
 
 /**
- * The revision that a label claims. Not authenticated until it is opened, or the root that it went into is.
+ * The revision that a label claims. Not authenticated until it is opened, or the root that it went
+ * into is.
  *
  * @throws PortalError `decryption_failed`.
  */

@@ -9,8 +9,8 @@ export function linkAuth(linkKey: Bytes): Bytes {
 }
 
 /**
- * The link key, or with a password Argon2id(link key ‖ len32(p) ‖ p) with a salt made of the share's id. The password is used as
- * typed, in NFC; an empty one is none.
+ * The link key, or with a password Argon2id(link key ‖ len32(p) ‖ p) with a salt made of the
+ * share's id. The password is used as typed, in NFC; an empty one is none.
  *
  * @returns 32 bytes; wipe them after use.
  */
@@ -31,7 +31,10 @@ export function passAuth(stretched: Bytes): Bytes {
   return hkdf(stretched, "relicario/v1/pass-auth");
 }
 
-/** The identity that opens the share's ticket, as text: a secret. `imageRoot`: of the share's own picture; null without one. */
+/**
+ * The identity that opens the share's ticket, as text: a secret. `imageRoot`: of the share's own
+ * picture; null without one.
+ */
 export function linkIdentity(stretched: Bytes, imageRoot: Bytes | null): string {
   const secret = imageRoot === null ? copyOf(stretched) : concat(stretched, imageRoot);
   const seed = hkdf(secret, "relicario/v1/link-id");
@@ -48,7 +51,10 @@ export function newLinkKey(): Bytes {
 }
 
 /** A non-extractable AES key of a request: `HKDF(link key, label)`. */
-export async function linkAesKey(linkKey: Bytes, label: "relicario/v1/request" | "relicario/v1/request-resume"): Promise<CryptoKey> {
+export async function linkAesKey(
+  linkKey: Bytes,
+  label: "relicario/v1/request" | "relicario/v1/request-resume",
+): Promise<CryptoKey> {
   const bytes = hkdf(linkKey, label);
   try {
     return await importAesKey(bytes);

@@ -11,8 +11,8 @@ import { documentBytes, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
- * What an opener can do while it is shown: an age identity as text, and the key of its slot's mac. It lives for one
- * action in the worker; call `forget` at its end.
+ * What an opener can do while it is shown: an age identity as text, and the key of its slot's mac.
+ * It lives for one action in the worker; call `forget` at its end.
  */
 export interface ShownOpener {
   readonly openerId: string;
@@ -30,7 +30,9 @@ export async function imageOpener(openerId: string, imageRoot: Bytes): Promise<S
   return openerFromSeed(openerId, seed);
 }
 
-/** The 32-byte seed of a passkey's opener, from what its PRF gave (WebAuthn 3, 10.1.4). Wipes that. */
+/**
+ * The 32-byte seed of a passkey's opener, from what its PRF gave (WebAuthn 3, 10.1.4). Wipes that.
+ */
 export function passkeySeed(prf: Bytes): Bytes {
   if (prf.length !== 32) throw new PortalError("passkey_without_prf");
   const seed = hkdf(prf, "relicario/v1/passkey-identity");
@@ -46,7 +48,15 @@ export async function openerFromSeed(openerId: string, seed: Bytes): Promise<Sho
   const identity = identityOf(seed);
   const slotAuth = hkdf(seed, "relicario/v1/slot-auth");
   wipe(seed);
-  return { openerId, identity, recipient: await recipientOf(identity), slotAuth, forget: () => { wipe(slotAuth); } };
+  return {
+    openerId,
+    identity,
+    recipient: await recipientOf(identity),
+    slotAuth,
+    forget: () => {
+      wipe(slotAuth);
+    },
+  };
 }
 
 const SlotDocument = z.strictObject({
@@ -67,7 +77,14 @@ export interface SlotPlace {
 
 /** Seals the account key to one opener alone. */
 export async function sealSlot(opener: SlotMaker, userId: string, accountKey: AccountKey): Promise<Bytes> {
-  const body = { v: 1, kind: "slot", user_id: userId, opener_id: opener.openerId, key_epoch: accountKey.keyEpoch, account_key: accountKey.lend(toB64u) };
+  const body = {
+    v: 1,
+    kind: "slot",
+    user_id: userId,
+    opener_id: opener.openerId,
+    key_epoch: accountKey.keyEpoch,
+    account_key: accountKey.lend(toB64u),
+  };
   const plain = documentBytes({ ...body, mac: toB64u(slotMac(opener.slotAuth, body)) });
   try {
     return await sealTo([opener.recipient], plain);
@@ -76,7 +93,10 @@ export async function sealSlot(opener: SlotMaker, userId: string, accountKey: Ac
   }
 }
 
-/** Whether a slot is sealed to this opener. @throws PortalError `decryption_failed` for one that is no slot of ours. */
+/**
+ * Whether a slot is sealed to this opener. @throws PortalError `decryption_failed` for one that is
+ * no slot of ours.
+ */
 export async function isSealedTo(opener: ShownOpener, sealed: Bytes): Promise<boolean> {
   const plain = await openWith(opener.identity, sealed, "one");
   wipe(plain);
@@ -93,7 +113,8 @@ export async function openSlot(opener: ShownOpener, place: SlotPlace, sealed: By
   if (plain === null) throw new PortalError("decryption_failed");
   try {
     const { mac, ...body } = parseDocument(SlotDocument, plain);
-    const ours = body.user_id === place.userId && body.opener_id === opener.openerId && body.key_epoch === place.keyEpoch;
+    const ours =
+      body.user_id === place.userId && body.opener_id === opener.openerId && body.key_epoch === place.keyEpoch;
     if (!equalBytes(fromB64u(mac), slotMac(opener.slotAuth, body)) || !ours) throw new PortalError("decryption_failed");
     return new AccountKey(fromB64u(body.account_key), place.keyEpoch);
   } finally {

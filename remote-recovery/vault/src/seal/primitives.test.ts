@@ -9,7 +9,8 @@ import { requireSaneCosts } from "./kdf.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 import { z } from "zod";
 
-const bytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
+const bytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
 
 describe("bytes", () => {
   it("join and compare", () => {

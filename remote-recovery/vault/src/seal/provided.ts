@@ -1,6 +1,16 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
-import { canonicalBytes, Digest, fromB64u, maxFileNameLength, maxRequestNoteLength, RequestId, Timestamp, toB64u, type Json } from "@relicario/shared/api";
+import {
+  canonicalBytes,
+  Digest,
+  fromB64u,
+  maxFileNameLength,
+  maxRequestNoteLength,
+  RequestId,
+  Timestamp,
+  toB64u,
+  type Json,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -12,7 +22,10 @@ import { hkdf } from "./kdf.ts";
 import { textOrNone } from "./text.ts";
 import { wordsOf } from "./words.ts";
 
-/** What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had the link. Holds a content identity: a secret. */
+/**
+ * What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had
+ * the link. Holds a content identity: a secret.
+ */
 export const ProvidedTicket = z.strictObject({
   v: z.literal(1),
   kind: z.literal("provided"),
@@ -28,7 +41,11 @@ export const ProvidedTicket = z.strictObject({
 export type ProvidedTicket = z.infer<typeof ProvidedTicket>;
 
 /** Seals a ticket to the recipient of the request's key statement, and to nobody else. */
-export async function sealProvided(linkKey: Bytes, recipient: string, ticket: Omit<ProvidedTicket, "mac">): Promise<Bytes> {
+export async function sealProvided(
+  linkKey: Bytes,
+  recipient: string,
+  ticket: Omit<ProvidedTicket, "mac">,
+): Promise<Bytes> {
   const plain = documentBytes({ ...ticket, mac: toB64u(await providedMac(linkKey, ticket)) });
   try {
     return await sealTo([recipient], plain);
@@ -38,18 +55,24 @@ export async function sealProvided(linkKey: Bytes, recipient: string, ticket: Om
 }
 
 /**
- * Opens an answer with one of the account's identities (the present one, or one from before a rotation). Its mac and the request
- * that it is for are checked before anything of it is given out.
+ * Opens an answer with one of the account's identities (the present one, or one from before a
+ * rotation). Its mac and the request that it is for are checked before anything of it is given out.
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openProvided(identities: readonly string[], linkKey: Bytes, requestId: string, sealed: Bytes): Promise<ProvidedTicket> {
+export async function openProvided(
+  identities: readonly string[],
+  linkKey: Bytes,
+  requestId: string,
+  sealed: Bytes,
+): Promise<ProvidedTicket> {
   const plain = await openWithAny(identities, sealed);
   if (plain === null) throw new PortalError("decryption_failed");
   try {
     const ticket = parseDocument(ProvidedTicket, plain);
     const { mac, ...body } = ticket;
-    if (!equalBytes(fromB64u(mac), await providedMac(linkKey, body)) || body.request_id !== requestId) throw new PortalError("decryption_failed");
+    if (!equalBytes(fromB64u(mac), await providedMac(linkKey, body)) || body.request_id !== requestId)
+      throw new PortalError("decryption_failed");
     return ticket;
   } finally {
     wipe(plain);
@@ -69,7 +92,10 @@ export function providedMac(linkKey: Bytes, body: Readonly<Record<string, Json>>
   return withSecret(hkdf(linkKey, "relicario/v1/provided"), (key) => hmac(nobleSha256, key, canonicalBytes(body)));
 }
 
-/** Eight words of an answer, the same for whoever sent it and whoever got it: a receipt. `ticketSha256`: digest of the sealed ticket. */
+/**
+ * Eight words of an answer, the same for whoever sent it and whoever got it: a receipt.
+ * `ticketSha256`: digest of the sealed ticket.
+ */
 export function receiptWords(ticketSha256: Bytes): readonly string[] {
   return wordsOf(sha256(utf8("relicario/v1/receipt"), ticketSha256));
 }

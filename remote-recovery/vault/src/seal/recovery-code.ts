@@ -19,7 +19,8 @@ export function newRecoveryCode(): RecoveryCode {
 }
 
 /**
- * The 32 bytes of a code: its words as they were typed, or the identity as it was scanned. Letter case and spaces do not matter.
+ * The 32 bytes of a code: its words as they were typed, or the identity as it was scanned. Letter
+ * case and spaces do not matter.
  *
  * @throws PortalError `recovery_code_unreadable`, as {@link bytesOfWords} says.
  */

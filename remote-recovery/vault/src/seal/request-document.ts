@@ -1,4 +1,13 @@
-import { fromB64u, hasValidSignature, KeyStatement, maxRequestNoteLength, maxRequestTitleLength, maxSealedBytes, RequestId, Timestamp } from "@relicario/shared/api";
+import {
+  fromB64u,
+  hasValidSignature,
+  KeyStatement,
+  maxRequestNoteLength,
+  maxRequestTitleLength,
+  maxSealedBytes,
+  RequestId,
+  Timestamp,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -8,7 +17,10 @@ import { jweTypes, openJwe, sealJwe } from "./document.ts";
 import { linkAesKey } from "./link.ts";
 import { textOrNone } from "./text.ts";
 
-/** What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link can answer, and nobody else can change it. */
+/**
+ * What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link
+ * can answer, and nobody else can change it.
+ */
 export const RequestDocument = z.strictObject({
   v: z.literal(1),
   request_id: RequestId,
@@ -29,15 +41,18 @@ export async function sealRequestDocument(linkKey: Bytes, document: RequestDocum
 }
 
 /**
- * Opens the document of one request. Its key statement must be signed by the key that it names, strictly, and its recipient be a
- * hybrid one: what a service puts in its place does not open.
+ * Opens the document of one request. Its key statement must be signed by the key that it names,
+ * strictly, and its recipient be a hybrid one: what a service puts in its place does not open.
  *
  * @throws PortalError `decryption_failed`.
  */
 export async function openRequestDocument(linkKey: Bytes, requestId: string, jwe: string): Promise<RequestDocument> {
   const document = await openJwe(await requestKey(linkKey), headerFor(requestId), jwe, RequestDocument);
   const { statement } = document;
-  const fits = document.request_id === requestId && isRecipient(statement.recipient) && hasValidSignature("key", statement, fromB64u(statement.signing_key));
+  const fits =
+    document.request_id === requestId &&
+    isRecipient(statement.recipient) &&
+    hasValidSignature("key", statement, fromB64u(statement.signing_key));
   if (!fits) throw new PortalError("decryption_failed");
   return document;
 }

@@ -28,7 +28,16 @@ let ticket: Omit<ProvidedTicket, "mac">;
 beforeAll(async () => {
   keys = await deriveTitlesKeys(accountKey);
   otherKeys = await deriveTitlesKeys(AccountKey.make(1));
-  document = { v: 1, request_id: requestId, title: "The deed", note: "", asked_by: "José", statement: await makeKeyStatement(keys, userId), expires_at: "2026-11-28T10:04:05.678Z", max_size: 1_000_000 };
+  document = {
+    v: 1,
+    request_id: requestId,
+    title: "The deed",
+    note: "",
+    asked_by: "José",
+    statement: await makeKeyStatement(keys, userId),
+    expires_at: "2026-11-28T10:04:05.678Z",
+    max_size: 1_000_000,
+  };
   ticket = {
     v: 1,
     kind: "provided",
@@ -59,7 +68,8 @@ describe("the document of a request", () => {
     new CompactEncrypt(documentBytes(value))
       .setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-request", request_id: requestId, ...header })
       .encrypt(await linkAesKey(linkKey, "relicario/v1/request"));
-  const open = (jwe: string, id = requestId, key = linkKey): Promise<RequestDocument> => openRequestDocument(key, id, jwe);
+  const open = (jwe: string, id = requestId, key = linkKey): Promise<RequestDocument> =>
+    openRequestDocument(key, id, jwe);
 
   it("opens with its link key, as that of its request", async () => {
     const jwe = await sealRequestDocument(linkKey, document);
@@ -90,12 +100,18 @@ describe("the document of a request", () => {
   });
 
   it("is refused with members missing or added", async () => {
-    for (const [what, changed] of otherMembers(document)) expect([what, await open(await sealAny(changed)).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
+    for (const [what, changed] of otherMembers(document))
+      expect([what, await open(await sealAny(changed)).catch((error: unknown) => error)]).toEqual([
+        what,
+        expect.objectContaining(failed),
+      ]);
   });
 
   it("is refused with a text longer than the portal takes, in characters as people count them", async () => {
     for (const [name, most] of Object.entries({ title: 200, note: 2_000, asked_by: 200 })) {
-      expect(await open(await sealAny({ ...document, [name]: "🔑".repeat(most) }))).toMatchObject({ title: expect.any(String) as string });
+      expect(await open(await sealAny({ ...document, [name]: "🔑".repeat(most) }))).toMatchObject({
+        title: expect.any(String) as string,
+      });
       await expect(open(await sealAny({ ...document, [name]: "n".repeat(most + 1) }))).rejects.toMatchObject(failed);
     }
   });
@@ -108,7 +124,14 @@ describe("the document of a request", () => {
       { ...document.statement, user_id: "019a9e2c-7c1e-7abc-8def-00000000dead" },
       { ...document.statement, key_epoch: 2 },
       { ...document.statement, sig: foreign.sig },
-      await signDocument("key", { ...document.statement, recipient: `${document.statement.recipient.slice(0, -1)}${document.statement.recipient.endsWith("q") ? "p" : "q"}` }, keys.signer),
+      await signDocument(
+        "key",
+        {
+          ...document.statement,
+          recipient: `${document.statement.recipient.slice(0, -1)}${document.statement.recipient.endsWith("q") ? "p" : "q"}`,
+        },
+        keys.signer,
+      ),
     ])
       await expect(open(await sealAny({ ...document, statement }))).rejects.toMatchObject(failed);
   });
@@ -116,8 +139,10 @@ describe("the document of a request", () => {
 
 describe("an answer's ticket", () => {
   const recipient = (): string => document.statement.recipient;
-  const sealAny = async (value: Json, to?: readonly string[]): Promise<Bytes> => sealTo(to ?? [recipient()], documentBytes(value));
-  const open = (sealed: Bytes, id = requestId, key = linkKey): Promise<ProvidedTicket> => openProvided([newIdentity(), identity], key, id, sealed);
+  const sealAny = async (value: Json, to?: readonly string[]): Promise<Bytes> =>
+    sealTo(to ?? [recipient()], documentBytes(value));
+  const open = (sealed: Bytes, id = requestId, key = linkKey): Promise<ProvidedTicket> =>
+    openProvided([newIdentity(), identity], key, id, sealed);
   const whole = async (): Promise<ProvidedTicket> => ({ ...ticket, mac: toB64u(await providedMac(linkKey, ticket)) });
 
   it("opens for whoever asked, as the answer of that request", async () => {
@@ -130,8 +155,21 @@ describe("an answer's ticket", () => {
 
   it("is refused from whoever has the recipient and not the link: any member changed under the old mac", async () => {
     const { mac, ...body } = await whole();
-    for (const [name, value] of Object.entries({ request_id: otherId, name: "x", mime: "x", content_kind: "text", size: 11, content_sha256: toB64u(randomBytes(32)), content_identity: newIdentity(), note: "x", created_at: "2026-11-22T10:04:05.679Z" })) {
-      expect([name, await open(await sealAny({ ...body, [name]: value, mac })).catch((error: unknown) => error)]).toEqual([name, expect.objectContaining(failed)]);
+    for (const [name, value] of Object.entries({
+      request_id: otherId,
+      name: "x",
+      mime: "x",
+      content_kind: "text",
+      size: 11,
+      content_sha256: toB64u(randomBytes(32)),
+      content_identity: newIdentity(),
+      note: "x",
+      created_at: "2026-11-22T10:04:05.679Z",
+    })) {
+      expect([
+        name,
+        await open(await sealAny({ ...body, [name]: value, mac })).catch((error: unknown) => error),
+      ]).toEqual([name, expect.objectContaining(failed)]);
     }
     await expect(open(await sealAny({ ...body, mac: toB64u(randomBytes(32)) }))).rejects.toMatchObject(failed);
   });
@@ -139,7 +177,10 @@ describe("an answer's ticket", () => {
   it("is refused with members missing or added, whatever its mac", async () => {
     for (const [what, changed] of otherMembers(ticket)) {
       const sealed = await sealAny({ ...changed, mac: toB64u(await providedMac(linkKey, changed)) });
-      expect([what, await open(sealed).catch((error: unknown) => error)]).toEqual([what, expect.objectContaining(failed)]);
+      expect([what, await open(sealed).catch((error: unknown) => error)]).toEqual([
+        what,
+        expect.objectContaining(failed),
+      ]);
     }
     await expect(open(await sealAny({ ...ticket }))).rejects.toMatchObject(failed);
   });
@@ -156,7 +197,9 @@ describe("an answer's ticket", () => {
   });
 
   it("is refused when it is sealed to somebody else as well", async () => {
-    await expect(open(await sealAny(await whole(), [recipient(), await recipientOf(newIdentity())]))).rejects.toMatchObject(failed);
+    await expect(
+      open(await sealAny(await whole(), [recipient(), await recipientOf(newIdentity())])),
+    ).rejects.toMatchObject(failed);
   });
 
   it("is refused cut short, and with a byte more", async () => {

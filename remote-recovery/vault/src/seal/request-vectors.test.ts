@@ -19,7 +19,9 @@ interface Vectors {
   receipt: { ticket_sha256: string; words: string[] };
   words: { ticket_sha256: string; words: string[] }[];
 }
-const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/requests.json"), "utf8")) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/requests.json"), "utf8"),
+) as Vectors;
 
 describe("vectors of secret requests made by other tools", () => {
   const linkKey = fromB64u(vectors.link.link_key);
@@ -35,15 +37,20 @@ describe("vectors of secret requests made by other tools", () => {
   });
 
   it("opens an answer that Go's age sealed, and its content", async () => {
-    const accountIdentity = identityOf(new AccountKey(fromB64u(vectors.request.account_key), 1).derive("relicario/v1/identity"));
+    const accountIdentity = identityOf(
+      new AccountKey(fromB64u(vectors.request.account_key), 1).derive("relicario/v1/identity"),
+    );
     const ticket = await openProvided([accountIdentity], linkKey, requestId, fromB64u(vectors.provided.sealed));
     expect(ticket).toEqual(vectors.provided.document);
     const { content_sha256, content_identity: identity, size } = ticket;
-    expect(await openContent("text", fromB64u(vectors.provided.content), { sha256: content_sha256, identity, size })).toEqual(utf8(vectors.provided.text_utf8));
+    expect(
+      await openContent("text", fromB64u(vectors.provided.content), { sha256: content_sha256, identity, size }),
+    ).toEqual(utf8(vectors.provided.text_utf8));
   });
 
   it("says the words of a receipt", () => {
-    for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words]) expect(receiptWords(fromB64u(digest))).toEqual(words);
+    for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words])
+      expect(receiptWords(fromB64u(digest))).toEqual(words);
     expect(toB64u(sha256(fromB64u(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
   });
 });

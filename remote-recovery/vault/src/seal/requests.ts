@@ -5,7 +5,10 @@ import { documentWithInner } from "./inner.ts";
 
 const RequestId = bytesB64u(16, { exact: true });
 
-/** What the titles keys show of what the account asked others for. There is none before the first request. */
+/**
+ * What the titles keys show of what the account asked others for. There is none before the first
+ * request.
+ */
 export const Requests = z.strictObject({
   v: z.literal(1),
   requests: z.array(
@@ -27,8 +30,15 @@ export type Requests = z.infer<typeof Requests>;
 /** What the account key alone shows. */
 export const RequestsInner = z.strictObject({
   v: z.literal(1),
-  requests: z.array(z.strictObject({ request_id: RequestId, link_key: bytesB64u(32, { exact: true }), note: z.string() })),
+  requests: z.array(
+    z.strictObject({ request_id: RequestId, link_key: bytesB64u(32, { exact: true }), note: z.string() }),
+  ),
 });
 export type RequestsInner = z.infer<typeof RequestsInner>;
 
-export const { seal: sealRequests, open: openRequests, sealInner: sealRequestsInner, openInner: openRequestsInner } = documentWithInner("requests", Requests, RequestsInner);
+export const {
+  seal: sealRequests,
+  open: openRequests,
+  sealInner: sealRequestsInner,
+  openInner: openRequestsInner,
+} = documentWithInner("requests", Requests, RequestsInner);

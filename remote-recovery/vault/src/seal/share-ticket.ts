@@ -1,4 +1,18 @@
-import { Audience, bytesB64u, Counter, Digest, fromB64u, hasValidSignature, Id, maxFileNameLength, maxTitleLength, ShareId, Signature, Timestamp, toB64u } from "@relicario/shared/api";
+import {
+  Audience,
+  bytesB64u,
+  Counter,
+  Digest,
+  fromB64u,
+  hasValidSignature,
+  Id,
+  maxFileNameLength,
+  maxTitleLength,
+  ShareId,
+  Signature,
+  Timestamp,
+  toB64u,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -8,7 +22,10 @@ import { contentFacts } from "./content-facts.ts";
 import { parseDocument } from "./document.ts";
 import { textOrNone } from "./text.ts";
 
-/** What opens one shared version of a secret, and proves who sealed it. Holds the content identity: a secret. */
+/**
+ * What opens one shared version of a secret, and proves who sealed it. Holds the content identity:
+ * a secret.
+ */
 export const ShareTicket = z.strictObject({
   v: z.literal(1),
   kind: z.literal("share"),
@@ -46,7 +63,10 @@ export interface ExpectedTicket {
   /** Of the identity that opens it. */
   readonly recipient: string;
   readonly owner: string;
-  /** The pinned key, base64url; null where nobody vouches for the owner: then it is signed by the key that it names. */
+  /**
+   * The pinned key, base64url; null where nobody vouches for the owner: then it is signed by the
+   * key that it names.
+   */
   readonly ownerKey: string | null;
 }
 
@@ -56,15 +76,24 @@ export interface ExpectedTicket {
  * @returns null when it is not sealed to this identity.
  * @throws PortalError `decryption_failed` for every mismatch and failure.
  */
-export async function openShareTicket(identity: string, sealed: Bytes, expected: ExpectedTicket): Promise<ShareTicket | null> {
+export async function openShareTicket(
+  identity: string,
+  sealed: Bytes,
+  expected: ExpectedTicket,
+): Promise<ShareTicket | null> {
   const plain = await openWith(identity, sealed, "one");
   if (plain === null) return null;
   try {
     const ticket = parseDocument(ShareTicket, plain);
     const { shareId, audience, owner, ownerKey, recipient } = expected;
-    const fits = ticket.share_id === shareId && ticket.audience === audience && ticket.owner === owner && ticket.recipient === recipientDigest(recipient);
+    const fits =
+      ticket.share_id === shareId &&
+      ticket.audience === audience &&
+      ticket.owner === owner &&
+      ticket.recipient === recipientDigest(recipient);
     const isOwners = ownerKey === null || ticket.owner_key === ownerKey;
-    if (!fits || !isOwners || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key))) throw new PortalError("decryption_failed");
+    if (!fits || !isOwners || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key)))
+      throw new PortalError("decryption_failed");
     return ticket;
   } finally {
     wipe(plain);

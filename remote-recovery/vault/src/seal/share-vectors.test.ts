@@ -12,32 +12,66 @@ import { openShareTicket, type ExpectedTicket, type ShareTicket } from "./share-
 
 jest.unmock("./kdf.ts"); // real costs
 
-/** Made by remote-recovery/vault/vectors/make_share_vectors.py with Python's cryptography, argon2-cffi and Go's age. */
+/**
+ * Made by remote-recovery/vault/vectors/make_share_vectors.py with Python's cryptography,
+ * argon2-cffi and Go's age.
+ */
 interface Vectors {
-  link: { link_key: string; share_id: string; links: { password: string | null; image_root: string | null; stretched: string; link_auth: string; pass_auth: string; identity: string; recipient: string }[] };
+  link: {
+    link_key: string;
+    share_id: string;
+    links: {
+      password: string | null;
+      image_root: string | null;
+      stretched: string;
+      link_auth: string;
+      pass_auth: string;
+      identity: string;
+      recipient: string;
+    }[];
+  };
   share_ticket: { document: ShareTicket; sealed: string; content: string; text_utf8: string };
   people: { user_id: string; recipient: string; signing_key: string; words: string[] };
 }
-const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/shares.json"), "utf8")) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/shares.json"), "utf8"),
+) as Vectors;
 
 describe("vectors of shares made by other tools", () => {
   const linkKey = fromB64u(vectors.link.link_key);
   const { share_id: shareId, links } = vectors.link;
 
-  it.each(links)("derives proofs and identity of a link (password $password, picture $image_root)", async ({ password, image_root: root, ...expected }) => {
-    const stretched = await stretchedKey(linkKey, shareId, password);
-    const identity = linkIdentity(stretched, root === null ? null : fromB64u(root));
-    const derived = { stretched: toB64u(stretched), link_auth: toB64u(linkAuth(linkKey)), pass_auth: toB64u(passAuth(stretched)), identity, recipient: await recipientOf(identity) };
-    expect(derived).toEqual(expected);
-  });
+  it.each(links)(
+    "derives proofs and identity of a link (password $password, picture $image_root)",
+    async ({ password, image_root: root, ...expected }) => {
+      const stretched = await stretchedKey(linkKey, shareId, password);
+      const identity = linkIdentity(stretched, root === null ? null : fromB64u(root));
+      const derived = {
+        stretched: toB64u(stretched),
+        link_auth: toB64u(linkAuth(linkKey)),
+        pass_auth: toB64u(passAuth(stretched)),
+        identity,
+        recipient: await recipientOf(identity),
+      };
+      expect(derived).toEqual(expected);
+    },
+  );
 
   it("opens a ticket that Go's age sealed, and its content", async () => {
     const { document, sealed, content, text_utf8: text } = vectors.share_ticket;
     const [{ identity, recipient } = { identity: "", recipient: "" }] = links;
-    const expected: ExpectedTicket = { shareId, audience: "public", owner: document.owner, ownerKey: document.owner_key, recipient };
+    const expected: ExpectedTicket = {
+      shareId,
+      audience: "public",
+      owner: document.owner,
+      ownerKey: document.owner_key,
+      recipient,
+    };
     await expect(openShareTicket(identity, fromB64u(sealed), expected)).resolves.toEqual(document);
     const { content_sha256: sha256, content_identity: contentIdentity, size } = document;
-    expect(await openContent("text", fromB64u(content), { sha256, identity: contentIdentity, size })).toEqual(utf8(text));
+    expect(await openContent("text", fromB64u(content), { sha256, identity: contentIdentity, size })).toEqual(
+      utf8(text),
+    );
   });
 
   it.each<[string, Partial<ExpectedTicket>]>([
@@ -49,14 +83,29 @@ describe("vectors of shares made by other tools", () => {
   ])("refuses a ticket that should be %s", async (_what, other) => {
     const { document, sealed } = vectors.share_ticket;
     const [{ identity, recipient } = { identity: "", recipient: "" }] = links;
-    const expected: ExpectedTicket = { shareId, audience: "public", owner: document.owner, ownerKey: document.owner_key, recipient, ...other };
-    await expect(openShareTicket(identity, fromB64u(sealed), expected)).rejects.toMatchObject({ code: "decryption_failed" });
+    const expected: ExpectedTicket = {
+      shareId,
+      audience: "public",
+      owner: document.owner,
+      ownerKey: document.owner_key,
+      recipient,
+      ...other,
+    };
+    await expect(openShareTicket(identity, fromB64u(sealed), expected)).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
   });
 
   it("is not for another identity: that is no failure", async () => {
     const { document, sealed } = vectors.share_ticket;
     const other = links[1];
-    const expected: ExpectedTicket = { shareId, audience: "public", owner: document.owner, ownerKey: null, recipient: other?.recipient ?? "" };
+    const expected: ExpectedTicket = {
+      shareId,
+      audience: "public",
+      owner: document.owner,
+      ownerKey: null,
+      recipient: other?.recipient ?? "",
+    };
     await expect(openShareTicket(other?.identity ?? "", fromB64u(sealed), expected)).resolves.toBeNull();
   });
 

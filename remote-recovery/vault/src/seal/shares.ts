@@ -43,7 +43,12 @@ export const SharesInner = z.strictObject({
 });
 export type SharesInner = z.infer<typeof SharesInner>;
 
-export const { seal: sealShares, open: openShares, sealInner: sealSharesInner, openInner: openSharesInner } = documentWithInner("shares", Shares, SharesInner);
+export const {
+  seal: sealShares,
+  open: openShares,
+  sealInner: sealSharesInner,
+  openInner: openSharesInner,
+} = documentWithInner("shares", Shares, SharesInner);
 
 /** Those of a new account. */
 export async function firstShares(accountKey: AccountKey, userId: string): Promise<Shares> {

@@ -37,10 +37,15 @@ export function labelDigest(jwe: string): string {
   return bytesToHex(digestOfJwe(jwe));
 }
 
-/** SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex LF`, sorted by id. */
+/**
+ * SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex
+ * LF`, sorted by id.
+ */
 export function rootOf(rows: readonly RootRow[]): string {
   const sorted = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
-  const lines = sorted.map(({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`);
+  const lines = sorted.map(
+    ({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`,
+  );
   return toB64u(sha256(utf8(lines.join(""))));
 }
 
@@ -54,10 +59,21 @@ export function sealState(keys: TitlesKeys, userId: string, state: State, previo
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openState(keys: TitlesKeys, userId: string, stateRev: number, jwe: string): Promise<State & { readonly previous: string | null }> {
+export async function openState(
+  keys: TitlesKeys,
+  userId: string,
+  stateRev: number,
+  jwe: string,
+): Promise<State & { readonly previous: string | null }> {
   const previous = previousOf(jwe);
-  const state = await openJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, jwe, State);
-  if (state.state_rev !== stateRev || state.key_epoch !== keys.keyEpoch || (previous === null) !== (stateRev === 1)) throw new PortalError("decryption_failed");
+  const state = await openJwe(
+    keys.state,
+    { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous },
+    jwe,
+    State,
+  );
+  if (state.state_rev !== stateRev || state.key_epoch !== keys.keyEpoch || (previous === null) !== (stateRev === 1))
+    throw new PortalError("decryption_failed");
   return { ...state, previous };
 }
 

@@ -46,7 +46,10 @@ function flipped(bytes: Uint8Array, index: number): Bytes {
 
 /** A document with each of its members changed, dropped, and one added. */
 function mutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
-  const changed = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [`${name} changed`, { ...document, [name]: other(value) }]);
+  const changed = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [
+    `${name} changed`,
+    { ...document, [name]: other(value) },
+  ]);
   const dropped = Object.keys(document).map((name): [string, Record<string, Json>] => {
     const { [name]: _, ...rest } = document;
     return [`${name} dropped`, rest];
@@ -61,7 +64,20 @@ function other(value: Json): Json {
   return value === null ? "2026-11-21T10:00:00.000Z" : null;
 }
 
-const label = (): Label => ({ v: 1, title: "Title", tags: ["tag"], content_kind: "text", name: "secret.txt", size: 5, openers: [otherId], ticket_sha256: toB64u(new Uint8Array(32)), former_sha256: toB64u(new Uint8Array(32)), rehearsed: [{ opener_id: otherId, at: "2026-11-21T10:00:00.000Z" }], kits: [], source: null });
+const label = (): Label => ({
+  v: 1,
+  title: "Title",
+  tags: ["tag"],
+  content_kind: "text",
+  name: "secret.txt",
+  size: 5,
+  openers: [otherId],
+  ticket_sha256: toB64u(new Uint8Array(32)),
+  former_sha256: toB64u(new Uint8Array(32)),
+  rehearsed: [{ opener_id: otherId, at: "2026-11-21T10:00:00.000Z" }],
+  kits: [],
+  source: null,
+});
 const place = { secretId, version: 2, rev: 3 };
 
 /** Text padded as a document is: for what JCS cannot say. */
@@ -99,13 +115,16 @@ describe("a label", () => {
     await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
   });
 
-  it.each(["alg", "enc", "typ", "user_id", "key_epoch", "secret_id", "version", "rev"])("is refused with %s missing from its header", async (member) => {
-    const parts = (await sealed()).split(".");
-    const header = JSON.parse(new TextDecoder().decode(fromB64u(parts[0] ?? ""))) as Record<string, Json>;
-    const { [member]: _, ...rest } = header;
-    parts[0] = toB64u(utf8(JSON.stringify(rest)));
-    await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
-  });
+  it.each(["alg", "enc", "typ", "user_id", "key_epoch", "secret_id", "version", "rev"])(
+    "is refused with %s missing from its header",
+    async (member) => {
+      const parts = (await sealed()).split(".");
+      const header = JSON.parse(new TextDecoder().decode(fromB64u(parts[0] ?? ""))) as Record<string, Json>;
+      const { [member]: _, ...rest } = header;
+      parts[0] = toB64u(utf8(JSON.stringify(rest)));
+      await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
+    },
+  );
 
   it.each([
     ["zip", { zip: "DEF" }],
@@ -114,23 +133,49 @@ describe("a label", () => {
     ["another typ", { typ: "relicario-book" }],
     ["another enc", { enc: "A128GCM" }],
   ])("is refused with %s in its header", async (_what, more) => {
-    const header = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3, ...more };
+    const header = {
+      alg: "dir",
+      enc: "A256GCM",
+      typ: "relicario-label",
+      user_id: userId,
+      key_epoch: 1,
+      secret_id: secretId,
+      version: 2,
+      rev: 3,
+      ...more,
+    };
     const body = documentBytes(label());
     const { enc } = header;
-    const jwe = enc === "A256GCM" && !("zip" in more) && !("crit" in more) ? await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label) : `${toB64u(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
+    const jwe =
+      enc === "A256GCM" && !("zip" in more) && !("crit" in more)
+        ? await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)
+        : `${toB64u(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
     await expect(openLabel(keys, userId, place, jwe)).rejects.toMatchObject(failed);
   });
 
-  const whole = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3 };
-  const sealAny = (document: Json): Promise<string> => new CompactEncrypt(documentBytes(document)).setProtectedHeader(whole).encrypt(keys.label);
+  const whole = {
+    alg: "dir",
+    enc: "A256GCM",
+    typ: "relicario-label",
+    user_id: userId,
+    key_epoch: 1,
+    secret_id: secretId,
+    version: 2,
+    rev: 3,
+  };
+  const sealAny = (document: Json): Promise<string> =>
+    new CompactEncrypt(documentBytes(document)).setProtectedHeader(whole).encrypt(keys.label);
 
   it("is taken whole", async () => {
     await expect(openLabel(keys, userId, place, await sealAny(label()))).resolves.toEqual(label());
   });
 
-  it.each(mutations(label()).filter(([name]) => !name.endsWith("changed")))("is refused with %s", async (_what, document) => {
-    await expect(openLabel(keys, userId, place, await sealAny(document))).rejects.toMatchObject(failed);
-  });
+  it.each(mutations(label()).filter(([name]) => !name.endsWith("changed")))(
+    "is refused with %s",
+    async (_what, document) => {
+      await expect(openLabel(keys, userId, place, await sealAny(document))).rejects.toMatchObject(failed);
+    },
+  );
 
   it.each<[string, Json]>([
     ["v", 2],
@@ -146,29 +191,71 @@ describe("a label", () => {
     ["former_sha256", null], // of version 2
     ["rehearsed", "yesterday"],
     ["rehearsed", [{ opener_id: otherId, at: "yesterday" }]],
-    ["kits", [{ sha256: "short", made_at: "2026-11-21T10:00:00.000Z", key_epoch: 1, ticket_sha256: toB64u(new Uint8Array(32)) }]],
+    [
+      "kits",
+      [
+        {
+          sha256: "short",
+          made_at: "2026-11-21T10:00:00.000Z",
+          key_epoch: 1,
+          ticket_sha256: toB64u(new Uint8Array(32)),
+        },
+      ],
+    ],
     ["source", "short"],
   ])("is refused with a %s of %j", async (member, value) => {
     const document: Record<string, Json> = { ...label(), [member]: value };
     const plain = value === 1.5 || value === -1 ? padded(JSON.stringify(document)) : documentBytes(document);
-    await expect(openLabel(keys, userId, place, await new CompactEncrypt(plain).setProtectedHeader(whole).encrypt(keys.label))).rejects.toMatchObject(failed);
+    await expect(
+      openLabel(keys, userId, place, await new CompactEncrypt(plain).setProtectedHeader(whole).encrypt(keys.label)),
+    ).rejects.toMatchObject(failed);
   });
 
   it("is refused with other padding", async () => {
-    const header = { alg: "dir", enc: "A256GCM", typ: "relicario-label", user_id: userId, key_epoch: 1, secret_id: secretId, version: 2, rev: 3 };
-    for (const body of [documentBytes(label()).subarray(0, 500), concat(documentBytes(label()), new Uint8Array(512).fill(32))]) {
-      await expect(openLabel(keys, userId, place, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label))).rejects.toMatchObject(failed);
+    const header = {
+      alg: "dir",
+      enc: "A256GCM",
+      typ: "relicario-label",
+      user_id: userId,
+      key_epoch: 1,
+      secret_id: secretId,
+      version: 2,
+      rev: 3,
+    };
+    for (const body of [
+      documentBytes(label()).subarray(0, 500),
+      concat(documentBytes(label()), new Uint8Array(512).fill(32)),
+    ]) {
+      await expect(
+        openLabel(keys, userId, place, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)),
+      ).rejects.toMatchObject(failed);
     }
   });
 });
 
 describe("book, shares, requests and state", () => {
   const zeros = toB64u(new Uint8Array(32));
-  const emptyOf = async (): Promise<Book> => ({ ...emptyBook(), inner: await sealBookInner(accountKey, userId, emptyBookInner()) });
+  const emptyOf = async (): Promise<Book> => ({
+    ...emptyBook(),
+    inner: await sealBookInner(accountKey, userId, emptyBookInner()),
+  });
 
   it("do not pass as each other, nor as another user's, nor as another generation's", async () => {
-    const state: State = { v: 1, key_epoch: 1, state_rev: 1, count: 0, root: zeros, book_sha256: zeros, shares_sha256: zeros, requests_sha256: null };
-    const [book, shares, sealed] = [await sealBook(keys, userId, await emptyOf()), await sealShares(keys, userId, await firstShares(accountKey, userId)), await sealState(keys, userId, state, null)];
+    const state: State = {
+      v: 1,
+      key_epoch: 1,
+      state_rev: 1,
+      count: 0,
+      root: zeros,
+      book_sha256: zeros,
+      shares_sha256: zeros,
+      requests_sha256: null,
+    };
+    const [book, shares, sealed] = [
+      await sealBook(keys, userId, await emptyOf()),
+      await sealShares(keys, userId, await firstShares(accountKey, userId)),
+      await sealState(keys, userId, state, null),
+    ];
     await expect(openBook(keys, userId, shares)).rejects.toMatchObject(failed);
     await expect(openShares(keys, userId, book)).rejects.toMatchObject(failed);
     await expect(openRequests(keys, userId, book)).rejects.toMatchObject(failed);
@@ -177,23 +264,41 @@ describe("book, shares, requests and state", () => {
     await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(failed);
     await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(failed);
     await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeros))).rejects.toMatchObject(failed);
-    await expect(openState(keys, userId, 2, await sealState(keys, userId, { ...state, state_rev: 2 }, null))).rejects.toMatchObject(failed);
+    await expect(
+      openState(keys, userId, 2, await sealState(keys, userId, { ...state, state_rev: 2 }, null)),
+    ).rejects.toMatchObject(failed);
   });
 
   it("refuse a book with a recipient of another kind", async () => {
     const x25519 = await identityToRecipient(await generateX25519Identity());
-    const opener_ = { id: otherId, kind: "image" as const, name: "n", recipient: x25519, created_at: "2026-11-21T10:00:00.000Z" };
-    await expect(openBook(keys, userId, await sealBook(keys, userId, { ...(await emptyOf()), openers: [opener_] }))).rejects.toMatchObject(failed);
+    const opener_ = {
+      id: otherId,
+      kind: "image" as const,
+      name: "n",
+      recipient: x25519,
+      created_at: "2026-11-21T10:00:00.000Z",
+    };
+    await expect(
+      openBook(keys, userId, await sealBook(keys, userId, { ...(await emptyOf()), openers: [opener_] })),
+    ).rejects.toMatchObject(failed);
   });
 
   it("keep their inner documents apart, from each other, from other accounts and from every titles key", async () => {
     const book = await emptyOf();
     const shares = await firstShares(accountKey, userId);
-    const requests = { v: 1 as const, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
+    const requests = {
+      v: 1 as const,
+      requests: [],
+      inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }),
+    };
     expect(await openRequests(keys, userId, await sealRequests(keys, userId, requests))).toEqual(requests);
     expect(await openRequestsInner(accountKey, userId, requests)).toEqual({ v: 1, requests: [] });
-    await expect(openSharesInner(accountKey, userId, { ...shares, inner: requests.inner })).rejects.toMatchObject(failed);
-    await expect(openRequestsInner(accountKey, userId, { ...requests, inner: shares.inner })).rejects.toMatchObject(failed);
+    await expect(openSharesInner(accountKey, userId, { ...shares, inner: requests.inner })).rejects.toMatchObject(
+      failed,
+    );
+    await expect(openRequestsInner(accountKey, userId, { ...requests, inner: shares.inner })).rejects.toMatchObject(
+      failed,
+    );
     await expect(openBookInner(accountKey, userId, { ...book, inner: shares.inner })).rejects.toMatchObject(failed);
     await expect(openBookInner(accountKey, otherId, book)).rejects.toMatchObject(failed);
     await expect(openBookInner(AccountKey.make(1), userId, book)).rejects.toMatchObject(failed);
@@ -217,7 +322,9 @@ describe("a slot", () => {
 
   it("is refused before its key is used when user, opener, epoch, key or mac differ", async () => {
     const sealed = await sealSlot(opener, userId, accountKey);
-    const document = JSON.parse(new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array())) as Record<string, Json>;
+    const document = JSON.parse(
+      new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array()),
+    ) as Record<string, Json>;
     for (const [what, changed] of mutations(document)) {
       // Whoever knows the recipient can seal to it; only the mac tells that it was us.
       const forged = await sealTo([opener.recipient], documentBytes(changed));
@@ -238,13 +345,27 @@ describe("a slot", () => {
 
 describe("an owner ticket", () => {
   const unsigned = (): Omit<OwnerTicket, "sig"> => ({
-    v: 1, kind: "owner", secret_id: secretId, version: 1, rev: 1, owner: userId, title: "Title", tags: ["tag"], name: "secret.txt", mime: "text/plain", content_kind: "text", size: 5,
-    content_sha256: toB64u(new Uint8Array(32)), content_identity: newIdentity(), created_at: "2026-11-21T10:00:00.000Z",
+    v: 1,
+    kind: "owner",
+    secret_id: secretId,
+    version: 1,
+    rev: 1,
+    owner: userId,
+    title: "Title",
+    tags: ["tag"],
+    name: "secret.txt",
+    mime: "text/plain",
+    content_kind: "text",
+    size: 5,
+    content_sha256: toB64u(new Uint8Array(32)),
+    content_identity: newIdentity(),
+    created_at: "2026-11-21T10:00:00.000Z",
   });
 
   it("opens for each of its openers, signed", async () => {
     const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], unsigned());
-    for (const one of [opener, otherOpener]) expect(isSignedBy(await openTicket(one, sealed), [keys.signingKey])).toBe(true);
+    for (const one of [opener, otherOpener])
+      expect(isSignedBy(await openTicket(one, sealed), [keys.signingKey])).toBe(true);
     expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey])).toBe(false);
     expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey, keys.signingKey])).toBe(true);
   });
@@ -281,7 +402,9 @@ describe("an owner ticket", () => {
 
   it("is refused as a share's", async () => {
     const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], unsigned()));
-    await expect(openTicket(opener, await sealTo([opener.recipient], documentBytes({ ...ticket, kind: "share" })))).rejects.toMatchObject(failed);
+    await expect(
+      openTicket(opener, await sealTo([opener.recipient], documentBytes({ ...ticket, kind: "share" }))),
+    ).rejects.toMatchObject(failed);
   });
 });
 
@@ -296,7 +419,9 @@ describe("age files", () => {
     phrase.setScryptWorkFactor(10);
     phrase.setPassphrase("x");
     await expect(openWith(identity, copyOf(await phrase.encrypt("x")), "many")).rejects.toMatchObject(failed);
-    await expect(sealTo([await identityToRecipient(await generateX25519Identity())], utf8("x"))).rejects.toMatchObject(failed);
+    await expect(sealTo([await identityToRecipient(await generateX25519Identity())], utf8("x"))).rejects.toMatchObject(
+      failed,
+    );
   });
 
   it("answer null when they are for somebody else, and refuse when they are broken", async () => {
@@ -331,7 +456,8 @@ describe("content", () => {
   const plain = Uint8Array.from({ length: 3 * chunk }, (_, index) => index % 251);
   const cut = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
     const start = sealed.length - 3 * (chunk + 16);
-    const piece = (index: number): Bytes => copyOf(sealed.subarray(start + index * (chunk + 16), start + (index + 1) * (chunk + 16)));
+    const piece = (index: number): Bytes =>
+      copyOf(sealed.subarray(start + index * (chunk + 16), start + (index + 1) * (chunk + 16)));
     return { head: copyOf(sealed.subarray(0, start)), pieces: [piece(0), piece(1), piece(2)] };
   };
 
@@ -349,14 +475,26 @@ describe("content", () => {
     ["empty", () => new Uint8Array()],
     ["extended by a byte", (sealed) => concat(sealed, new Uint8Array(1))],
     ["extended by its own last piece", (sealed) => concat(sealed, cut(sealed).pieces[2])],
-    ["reordered", (sealed) => {
-      const { head, pieces: [one, two, three] } = cut(sealed);
-      return concat(head, two, one, three);
-    }],
-    ["with a piece twice", (sealed) => {
-      const { head, pieces: [one, , three] } = cut(sealed);
-      return concat(head, one, one, three);
-    }],
+    [
+      "reordered",
+      (sealed) => {
+        const {
+          head,
+          pieces: [one, two, three],
+        } = cut(sealed);
+        return concat(head, two, one, three);
+      },
+    ],
+    [
+      "with a piece twice",
+      (sealed) => {
+        const {
+          head,
+          pieces: [one, , three],
+        } = cut(sealed);
+        return concat(head, one, one, three);
+      },
+    ],
     ["altered in its version line", (sealed) => flipped(sealed, 3)],
     ["altered in its stanza", (sealed) => flipped(sealed, 60)],
     ["altered in the MAC of its header", (sealed) => flipped(sealed, cut(sealed).head.length - 16 - 4)],
@@ -428,7 +566,23 @@ function codeOf(attempt: () => unknown): string | null {
 
 describe("a helper", () => {
   const secret = (): Bytes => copyOf(new Uint8Array(32).fill(7));
-  const parts = { magic: 0, version: 4, profile: 5, flags: 6, zero: 7, memory: 9, passes: 12, lanes: 16, salt: 20, "sketch salt": 36, choice: 60, syndrome: 320, nonce: 394, root: 410, tag: 450 };
+  const parts = {
+    magic: 0,
+    version: 4,
+    profile: 5,
+    flags: 6,
+    zero: 7,
+    memory: 9,
+    passes: 12,
+    lanes: 16,
+    salt: 20,
+    "sketch salt": 36,
+    choice: 60,
+    syndrome: 320,
+    nonce: 394,
+    root: 410,
+    tag: 450,
+  };
 
   it.each([
     ["plain", null],
@@ -460,8 +614,17 @@ describe("a helper", () => {
   });
 
   it("uses fresh salts, nonce and root at every wrap", async () => {
-    const [one, two] = [await makeHelper(secret(), sketchFor("market"), "p"), await makeHelper(secret(), sketchFor("market"), "p")];
-    for (const [from, to] of [[20, 36], [36, 52], [52, 394], [394, 406], [406, 454]] as const) {
+    const [one, two] = [
+      await makeHelper(secret(), sketchFor("market"), "p"),
+      await makeHelper(secret(), sketchFor("market"), "p"),
+    ];
+    for (const [from, to] of [
+      [20, 36],
+      [36, 52],
+      [52, 394],
+      [394, 406],
+      [406, 454],
+    ] as const) {
       expect(one.helper.subarray(from, to)).not.toEqual(two.helper.subarray(from, to));
     }
     expect(one.imageRoot).not.toEqual(two.imageRoot);
@@ -502,6 +665,7 @@ describe("a helper", () => {
 
   it("is refused with an empty or full plain sketch", async () => {
     const { helper } = await makeHelper(secret(), sketchFor("market"), null);
-    for (const filler of [0, 255]) expect(codeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
+    for (const filler of [0, 255])
+      expect(codeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
   });
 });

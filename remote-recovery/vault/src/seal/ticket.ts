@@ -9,7 +9,10 @@ import { contentFacts } from "./content-facts.ts";
 import type { ShownOpener } from "./opener.ts";
 import { documentBytes, parseDocument } from "./document.ts";
 
-/** What opens one version of a secret, and proves who sealed it. Holds the content identity: a secret. */
+/**
+ * What opens one version of a secret, and proves who sealed it. Holds the content identity: a
+ * secret.
+ */
 export const OwnerTicket = z.strictObject({
   v: z.literal(1),
   kind: z.literal("owner"),
@@ -30,7 +33,11 @@ export const OwnerTicket = z.strictObject({
 export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
 /** Signs a ticket and seals it to the openers of the secret. */
-export async function sealTicket(keys: TitlesKeys, recipients: readonly string[], ticket: Omit<OwnerTicket, "sig">): Promise<Bytes> {
+export async function sealTicket(
+  keys: TitlesKeys,
+  recipients: readonly string[],
+  ticket: Omit<OwnerTicket, "sig">,
+): Promise<Bytes> {
   return sealSigned(recipients, await signTicket(keys, ticket));
 }
 
@@ -49,7 +56,8 @@ export async function sealSigned(recipients: readonly string[], ticket: OwnerTic
 }
 
 /**
- * Opens a ticket with an opener that is shown. What it says is checked by the caller against label and row.
+ * Opens a ticket with an opener that is shown. What it says is checked by the caller against label
+ * and row.
  *
  * @throws PortalError `decryption_failed`.
  */
@@ -70,7 +78,10 @@ export async function ticketFor(opener: ShownOpener, sealed: Bytes): Promise<Own
   }
 }
 
-/** Whether one of these signing keys signed it. They come from the account key and the book, never from a directory. */
+/**
+ * Whether one of these signing keys signed it. They come from the account key and the book, never
+ * from a directory.
+ */
 export function isSignedBy(ticket: OwnerTicket, signingKeys: readonly Uint8Array[]): boolean {
   return signingKeys.some((key) => hasValidSignature("ticket", ticket, key));
 }

@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { canonicalText, fromB64u, hasValidSignature, signedBytes, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
+import {
+  canonicalText,
+  fromB64u,
+  hasValidSignature,
+  signedBytes,
+  toB64u,
+  type KeyringChange,
+  type KeyStatement,
+} from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 
 import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "./account-key.ts";
@@ -22,15 +30,33 @@ import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
 
-/** Made by remote-recovery/vault/vectors/make_vectors.py with Python's cryptography, argon2-cffi and Go's age. */
+/**
+ * Made by remote-recovery/vault/vectors/make_vectors.py with Python's cryptography, argon2-cffi and
+ * Go's age.
+ */
 interface Vectors {
   hkdf: { secret: string; label: string; out: string }[];
   identities: { seed: string; identity: string; recipient: string }[];
-  account: { user_id: string; account_key: string; derived: Record<string, string>; identity: string; recipient: string; signing_key: string };
+  account: {
+    user_id: string;
+    account_key: string;
+    derived: Record<string, string>;
+    identity: string;
+    recipient: string;
+    signing_key: string;
+  };
   image: { id: string; root: string; seed: string; slot_auth: string; identity: string; recipient: string };
   other_opener: { identity: string; recipient: string };
   slot: { document: Record<string, string | number>; sealed: string };
-  helper: { image_secret: string; sketch: string; salt: string; nonce: string; image_root: string; unused_bits: string; helpers: { passphrase: string | null; sketch_salt: string; bytes: string }[] };
+  helper: {
+    image_secret: string;
+    sketch: string;
+    salt: string;
+    nonce: string;
+    image_root: string;
+    unused_bits: string;
+    helpers: { passphrase: string | null; sketch_salt: string; bytes: string }[];
+  };
   padding: { document: Record<string, string>; padded_length: number; text: { size: number; padded_length: number }[] };
   label: { document: Label; jwe: string; secret_id: string; version: number; rev: number };
   book: { document: Book; inner: BookInner; jwe: string };
@@ -44,7 +70,9 @@ interface Vectors {
   key_statement: { document: KeyStatement; signed_bytes: string; rotated: KeyStatement };
   keyring_change: { document: KeyringChange; signed_bytes: string };
 }
-const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/sealing.json"), "utf8")) as Vectors;
+const vectors = JSON.parse(
+  readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/sealing.json"), "utf8"),
+) as Vectors;
 
 describe("vectors made by other tools", () => {
   let keys: TitlesKeys;
@@ -67,8 +95,10 @@ describe("vectors made by other tools", () => {
   it("derives everything from the account key", () => {
     expect(keys.recipient).toBe(vectors.account.recipient);
     expect(toB64u(keys.signingKey)).toBe(vectors.account.signing_key);
-    for (const [name, bytes] of Object.entries(vectors.account.derived)) expect(toB64u(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
-    for (const key of [keys.label, keys.book, keys.shares, keys.requests, keys.state, keys.signer.key]) expect(key?.extractable).toBe(false);
+    for (const [name, bytes] of Object.entries(vectors.account.derived))
+      expect(toB64u(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
+    for (const key of [keys.label, keys.book, keys.shares, keys.requests, keys.state, keys.signer.key])
+      expect(key?.extractable).toBe(false);
     expect(JSON.stringify([accountKey, structuredClone(accountKey)])).toBe('[{"keyEpoch":1},{"keyEpoch":1}]');
   });
 
@@ -86,22 +116,30 @@ describe("vectors made by other tools", () => {
     expect(key.lend(toB64u)).toBe(vectors.account.account_key);
   });
 
-  it.each(vectors.helper.helpers)("assembles and opens the helper with passphrase $passphrase", async ({ passphrase, sketch_salt, bytes }) => {
-    const { image_secret, sketch, salt, nonce, image_root, unused_bits } = vectors.helper;
-    const plain = fromB64u(sketch);
-    const made = await assembleHelper(fromB64u(image_secret), { choice: plain.slice(0, 256), syndrome: plain.slice(256) }, passphrase, {
-      salt: fromB64u(salt),
-      sketchSalt: fromB64u(sketch_salt),
-      nonce: fromB64u(nonce),
-      imageRoot: fromB64u(image_root),
-      unusedBits: fromB64u(unused_bits),
-    });
-    expect(toB64u(made)).toBe(bytes);
-    const helper = parseHelper(made);
-    const found = await sketchOf(helper, passphrase);
-    expect(toB64u(sketchBytes(found))).toBe(sketch);
-    expect(toB64u(await openHelper(helper, found, fromB64u(image_secret), passphrase))).toBe(image_root);
-  });
+  it.each(vectors.helper.helpers)(
+    "assembles and opens the helper with passphrase $passphrase",
+    async ({ passphrase, sketch_salt, bytes }) => {
+      const { image_secret, sketch, salt, nonce, image_root, unused_bits } = vectors.helper;
+      const plain = fromB64u(sketch);
+      const made = await assembleHelper(
+        fromB64u(image_secret),
+        { choice: plain.slice(0, 256), syndrome: plain.slice(256) },
+        passphrase,
+        {
+          salt: fromB64u(salt),
+          sketchSalt: fromB64u(sketch_salt),
+          nonce: fromB64u(nonce),
+          imageRoot: fromB64u(image_root),
+          unusedBits: fromB64u(unused_bits),
+        },
+      );
+      expect(toB64u(made)).toBe(bytes);
+      const helper = parseHelper(made);
+      const found = await sketchOf(helper, passphrase);
+      expect(toB64u(sketchBytes(found))).toBe(sketch);
+      expect(toB64u(await openHelper(helper, found, fromB64u(image_secret), passphrase))).toBe(image_root);
+    },
+  );
 
   it("takes a passphrase in NFC: composed or not, the same one", async () => {
     const helper = parseHelper(fromB64u(vectors.helper.helpers[1]?.bytes ?? ""));
@@ -122,7 +160,9 @@ describe("vectors made by other tools", () => {
 
   it("opens label, book, shares and requests, and what the account key alone opens in them", async () => {
     const { secret_id: secretId, version, rev } = vectors.label;
-    expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(vectors.label.document);
+    expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(
+      vectors.label.document,
+    );
     expect(revOf(vectors.label.jwe)).toBe(rev);
     expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
     expect(await openBookInner(accountKey, userId, vectors.book.document)).toEqual(vectors.book.inner);
@@ -133,7 +173,10 @@ describe("vectors made by other tools", () => {
   });
 
   it("computes what a label says of former versions, in any order", () => {
-    const lines = vectors.former.versions.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 }));
+    const lines = vectors.former.versions.map(({ version, ticket_sha256: ticketSha256 }) => ({
+      version,
+      ticketSha256,
+    }));
     expect(formerDigest(lines)).toBe(vectors.former.former_sha256);
     expect(formerDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
     expect(formerDigest([])).toBeNull();
@@ -147,7 +190,12 @@ describe("vectors made by other tools", () => {
   });
 
   it("computes the root, in any order of rows", () => {
-    const rows = vectors.root.rows.map((row) => ({ secretId: row.secret_id, version: row.version, rev: row.rev, labelHex: labelDigest(row.label) }));
+    const rows = vectors.root.rows.map((row) => ({
+      secretId: row.secret_id,
+      version: row.version,
+      rev: row.rev,
+      labelHex: labelDigest(row.label),
+    }));
     expect(rootOf(rows)).toBe(vectors.root.root);
     expect(rootOf(rows.toReversed())).toBe(vectors.root.root);
   });
@@ -184,12 +232,20 @@ describe("vectors made by other tools", () => {
 
   it("is exact about canonical form: the same document in another order is refused", async () => {
     const { jwe, secret_id: secretId, version, rev } = vectors.label;
-    const header = JSON.parse(new TextDecoder().decode(fromB64u(jwe.split(".")[0] ?? ""))) as { alg: string; enc: string };
+    const header = JSON.parse(new TextDecoder().decode(fromB64u(jwe.split(".")[0] ?? ""))) as {
+      alg: string;
+      enc: string;
+    };
     const padded = (text: string): Uint8Array => utf8(text + " ".repeat(512 - (utf8(text).length % 512)));
     const canonical = canonicalText(vectors.label.document);
     const shuffled = JSON.stringify(Object.fromEntries(Object.entries(vectors.label.document).toReversed()));
-    const seal = (text: string): Promise<string> => new CompactEncrypt(padded(text)).setProtectedHeader(header).encrypt(keys.label);
-    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(canonical))).resolves.toEqual(vectors.label.document);
-    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(shuffled))).rejects.toMatchObject({ code: "decryption_failed" });
+    const seal = (text: string): Promise<string> =>
+      new CompactEncrypt(padded(text)).setProtectedHeader(header).encrypt(keys.label);
+    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(canonical))).resolves.toEqual(
+      vectors.label.document,
+    );
+    await expect(openLabel(keys, userId, { secretId, version, rev }, await seal(shuffled))).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
   });
 });

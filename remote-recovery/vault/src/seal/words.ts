@@ -9,20 +9,34 @@ const words = 8;
 
 /** The first 88 bits of a digest as 8 words of the English BIP-39 list: for people to compare. */
 export function wordsOf(digest: Bytes): string[] {
-  const view = new DataView(digest.buffer, digest.byteOffset, words * wordBits / 8);
-  const bits = Array.from({ length: view.byteLength }, (_, index) => view.getUint8(index).toString(2).padStart(8, "0")).join("");
-  return Array.from({ length: words }, (_, index) => wordlist[Number.parseInt(bits.slice(index * wordBits, (index + 1) * wordBits), 2)] ?? "");
+  const view = new DataView(digest.buffer, digest.byteOffset, (words * wordBits) / 8);
+  const bits = Array.from({ length: view.byteLength }, (_, index) =>
+    view.getUint8(index).toString(2).padStart(8, "0"),
+  ).join("");
+  return Array.from(
+    { length: words },
+    (_, index) => wordlist[Number.parseInt(bits.slice(index * wordBits, (index + 1) * wordBits), 2)] ?? "",
+  );
 }
 
 /**
- * The bytes that stand as words with a checksum (BIP-39), as somebody typed or scanned them: letter case, numbers and signs between
- * them do not matter.
+ * The bytes that stand as words with a checksum (BIP-39), as somebody typed or scanned them: letter
+ * case, numbers and signs between them do not matter.
  *
- * @param unreadable thrown with `words`, how many there were, or `unknown`, which of them (from 1) are not in the list. With neither
- *   the checksum does not fit: a word was taken for another, or two have changed places.
+ * @param unreadable thrown with `words`, how many there were, or `unknown`, which of them (from 1)
+ *   are not in the list. With neither the checksum does not fit: a word was taken for another, or
+ *   two have changed places.
  */
-export function bytesOfWords(typed: string, count: 12 | 24, unreadable: "recovery_code_unreadable" | "device_code_unreadable"): Bytes {
-  const found = typed.normalize("NFKD").toLowerCase().split(/[^a-z]+/u).filter((word) => word !== "");
+export function bytesOfWords(
+  typed: string,
+  count: 12 | 24,
+  unreadable: "recovery_code_unreadable" | "device_code_unreadable",
+): Bytes {
+  const found = typed
+    .normalize("NFKD")
+    .toLowerCase()
+    .split(/[^a-z]+/u)
+    .filter((word) => word !== "");
   const unknown = found.flatMap((word, index) => (wordlist.includes(word) ? [] : [String(index + 1)]));
   if (found.length !== count) throw new PortalError(unreadable, { details: { words: found.length } });
   if (unknown.length > 0) throw new PortalError(unreadable, { details: { unknown } });

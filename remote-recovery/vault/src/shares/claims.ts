@@ -2,7 +2,10 @@ import { claimMinutes, toB64u } from "@relicario/shared/api";
 
 import { randomBytes } from "../seal/bytes.ts";
 
-/** Ids of views that were asked for: an opening that failed on its way goes on with the view that it has, and costs no second one. */
+/**
+ * Ids of views that were asked for: an opening that failed on its way goes on with the view that it
+ * has, and costs no second one.
+ */
 export interface Claims {
   /** The id for an opening of this share: that of a try before, as long as the service keeps it. */
   readonly idFor: (shareId: string) => string;

@@ -41,7 +41,9 @@ interface Sealing {
   /** Pins, or the share's sketch; null where the book stays as it is. */
   readonly book: Book | null;
   readonly wire: Pick<CreateShare, "recipient" | "link_auth_sha256" | "pass_auth_sha256" | "share_helper" | "password">;
-  /** What the document's inside keeps of the recipient; null for a link whose key alone gives it. */
+  /**
+   * What the document's inside keeps of the recipient; null for a link whose key alone gives it.
+   */
   readonly kept: string | null;
 }
 
@@ -53,20 +55,30 @@ interface Addressee {
 }
 
 /**
- * Seals the present version of a secret for somebody, and publishes it with the document that names it.
+ * Seals the present version of a secret for somebody, and publishes it with the document that names
+ * it.
  *
  * @throws PortalError those of {@link VaultShares.create}.
  */
-export async function createShare(vault: VaultContext, request: NewShareRequest, shown: Shown, options: ActOptions = {}): Promise<CreatedShare> {
+export async function createShare(
+  vault: VaultContext,
+  request: NewShareRequest,
+  shown: Shown,
+  options: ActOptions = {},
+): Promise<CreatedShare> {
   checkRequest(vault, request);
   const content = await sharedContent(vault, request.secretId, shown, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
   const shareId = toB64u(randomBytes(16));
-  const addressee = request.to.audience === "person" ? await personOf(vault, request.to.person, options) : await linkOf(vault, accountKey, shareId, request, options);
+  const addressee =
+    request.to.audience === "person"
+      ? await personOf(vault, request.to.person, options)
+      : await linkOf(vault, accountKey, shareId, request, options);
   try {
     const created = await publishShare(vault, accountKey, { shareId, request, content, addressee }, options);
-    await settleNewShares(vault).catch(() => undefined); // the share is made; what is kept of its link waits for the next reading
+    // the share is made; what is kept of its link waits for the next reading
+    await settleNewShares(vault).catch(() => undefined);
     return created;
   } finally {
     addressee.forget();
@@ -80,7 +92,12 @@ interface Making {
   readonly addressee: Addressee;
 }
 
-async function publishShare(vault: VaultContext, accountKey: AccountKey, { shareId, request, content, addressee }: Making, options: ActOptions): Promise<CreatedShare> {
+async function publishShare(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  { shareId, request, content, addressee }: Making,
+  options: ActOptions,
+): Promise<CreatedShare> {
   const { audience } = request.to;
   const { linkKey } = addressee;
   const sent: NewShare["sent"] = [];
@@ -90,15 +107,37 @@ async function publishShare(vault: VaultContext, accountKey: AccountKey, { share
   const prepare = async (account: AccountView | null): Promise<Attempt<CreatedShare>> => {
     const { opened, row } = requireRow(account, request.secretId);
     if (account === null || row.stored.deleted_at !== undefined) throw new PortalError("not_found");
-    if (row.version !== content.version) throw new PortalError("version_conflict", { details: { version: row.version } });
+    if (row.version !== content.version)
+      throw new PortalError("version_conflict", { details: { version: row.version } });
     const label = await labelOf(vault.userId, opened.keys, row);
     const { recipient, book, wire, kept } = await addressee.sealing(opened);
     options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
     const createdAt = timestamp(vault.now());
-    const ticket = await sealShareTicket(opened.keys, { shareId, audience, rev: 1, recipient, owner: vault.userId, createdAt }, label, content);
-    const entry = { share_id: shareId, secret_id: request.secretId, version: row.version, audience, rev: 1, ticket_sha256: toB64u(sha256(ticket)), created_at: createdAt, expires_at: request.expiresAt, revoked_at: null };
-    const shares = await withShare(vault, accountKey, opened.shares, entry, { share_id: shareId, link_key: linkKey === null ? null : toB64u(linkKey), recipient: kept });
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { documents: { shares, ...(book === null ? {} : { book }) } });
+    const ticket = await sealShareTicket(
+      opened.keys,
+      { shareId, audience, rev: 1, recipient, owner: vault.userId, createdAt },
+      label,
+      content,
+    );
+    const entry = {
+      share_id: shareId,
+      secret_id: request.secretId,
+      version: row.version,
+      audience,
+      rev: 1,
+      ticket_sha256: toB64u(sha256(ticket)),
+      created_at: createdAt,
+      expires_at: request.expiresAt,
+      revoked_at: null,
+    };
+    const shares = await withShare(vault, accountKey, opened.shares, entry, {
+      share_id: shareId,
+      link_key: linkKey === null ? null : toB64u(linkKey),
+      recipient: kept,
+    });
+    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
+      documents: { shares, ...(book === null ? {} : { book }) },
+    });
     requireRoom(change.keyring);
     if (linkKey !== null) {
       sent.push(sentState(change.keyring));
@@ -118,11 +157,13 @@ async function publishShare(vault: VaultContext, accountKey: AccountKey, { share
     };
     return { change, send: () => vault.service.shares.create(body), result: created };
   };
-  const published = ({ view }: AccountView): CreatedShare | null => (view.opened?.shares.shares.some(({ share_id: id }) => id === shareId) === true ? created : null);
+  const published = ({ view }: AccountView): CreatedShare | null =>
+    view.opened?.shares.shares.some(({ share_id: id }) => id === shareId) === true ? created : null;
   try {
     return await publishUntilItFits(vault, { prepare, published }, options);
   } catch (error) {
-    // Refused: nothing was published. Without an answer it may have been, and its link stays here until the account tells.
+    // Refused: nothing was published. Without an answer it may have been, and its link stays here
+    // until the account tells.
     if (!isAnswerLost(error) && !isPortalError(error, "state_conflict")) await forgetNewShare(vault, shareId);
     throw error;
   }
@@ -133,14 +174,21 @@ function checkRequest(vault: VaultContext, { to, expiresAt, maxViews, password, 
   const fields: string[] = [];
   const left = Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
   if (left <= 0 || left > shareDays.most * 24 * 60 * 60 * 1000) fields.push("expires_at");
-  if (maxViews !== null && (!Number.isInteger(maxViews) || maxViews < 1 || maxViews > maxShareViews)) fields.push("max_views");
+  if (maxViews !== null && (!Number.isInteger(maxViews) || maxViews < 1 || maxViews > maxShareViews))
+    fields.push("max_views");
   if (to.audience === "person" && password !== null) fields.push("password");
   if (to.audience === "person" && picture !== null) fields.push("picture");
   if (fields.length > 0) throw new PortalError("validation_error", { details: { fields } });
 }
 
 /** Whoever has the link, its password and its picture. */
-async function linkOf(vault: VaultContext, accountKey: AccountKey, shareId: string, { password, picture }: NewShareRequest, options: ActOptions): Promise<Addressee> {
+async function linkOf(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  shareId: string,
+  { password, picture }: NewShareRequest,
+  options: ActOptions,
+): Promise<Addressee> {
   const linkKey = randomBytes(32);
   const hasPassword = password !== null && password !== "";
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
@@ -153,7 +201,10 @@ async function linkOf(vault: VaultContext, accountKey: AccountKey, shareId: stri
     if (bytes === null) return null;
     if (enrolled?.bookSha256 !== opened.state.book_sha256) {
       wipe(enrolled?.image.root);
-      enrolled = { bookSha256: opened.state.book_sha256, image: await enrolShareImage(vault, accountKey, opened.book, bytes, options) };
+      enrolled = {
+        bookSha256: opened.state.book_sha256,
+        image: await enrolShareImage(vault, accountKey, opened.book, bytes, options),
+      };
     }
     return enrolled.image;
   };
@@ -187,7 +238,12 @@ async function personOf(vault: VaultContext, person: FoundPerson, options: ActOp
       refuseChanged(opened.book.people, entry);
       const people = withPinned(vault, opened.book.people, entry);
       const book = people === opened.book.people ? null : { ...opened.book, people };
-      return { recipient: entry.statement.recipient, book, wire: { recipient: entry.userId, password: false }, kept: entry.statement.recipient };
+      return {
+        recipient: entry.statement.recipient,
+        book,
+        wire: { recipient: entry.userId, password: false },
+        kept: entry.statement.recipient,
+      };
     },
     forget: () => undefined,
   };

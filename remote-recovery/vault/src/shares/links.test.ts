@@ -25,9 +25,20 @@ describe("a public link", () => {
     const { shareId, link } = await world.share({ maxViews: 2 });
     expect(link).toMatch(/^\/shared\/[A-Za-z0-9_-]{22}#s=[A-Za-z0-9_-]{43}$/);
     const visitor = world.visit(link);
-    await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ audience: "public", from: { userName: "Ada" }, password: false, picture: false, viewsLeft: 2 });
+    await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({
+      audience: "public",
+      from: { userName: "Ada" },
+      password: false,
+      picture: false,
+      viewsLeft: 2,
+    });
     const opened = await openShare(visitor, shareId, nothing);
-    expect(opened).toMatchObject({ title: "First", contentKind: "text", name: "secret.txt", sender: { userName: "Ada", standing: "says", words: [] } });
+    expect(opened).toMatchObject({
+      title: "First",
+      contentKind: "text",
+      name: "secret.txt",
+      sender: { userName: "Ada", standing: "says", words: [] },
+    });
     expect(textOf(opened.content)).toBe("content of First");
     await openShare(visitor, shareId, nothing);
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("share_unavailable");
@@ -38,7 +49,8 @@ describe("a public link", () => {
     const visitor = world.visit(link);
     let lost = 0;
     visitor.service.answer = (call, answer) => {
-      const isClaim = call === "POST /share/get-public-secret" && typeof answer === "object" && answer !== null && "ticket" in answer;
+      const isClaim =
+        call === "POST /share/get-public-secret" && typeof answer === "object" && answer !== null && "ticket" in answer;
       if ((isClaim || call === "POST /share/content") && lost++ < 2) throw new PortalError("service_unavailable");
       return answer;
     };
@@ -52,7 +64,9 @@ describe("a public link", () => {
     expect(await codeOf(lookAtShare(world.visit(null), shareId))).toBe("link_incomplete");
     expect(await codeOf(openShare(world.visit(null), shareId, nothing))).toBe("link_incomplete");
     expect(await codeOf(openShare(world.visit(other), shareId, nothing))).toBe("link_incomplete");
-    expect(await codeOf(openShare(world.visit(`/shared/${shareId}#s=short`), shareId, nothing))).toBe("link_incomplete");
+    expect(await codeOf(openShare(world.visit(`/shared/${shareId}#s=short`), shareId, nothing))).toBe(
+      "link_incomplete",
+    );
   });
 
   it("says of every other reason that it is unavailable", async () => {
@@ -69,7 +83,10 @@ describe("a link with a password", () => {
     const visitor = world.visit(link);
     await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ password: true });
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("validation_error");
-    await expect(openShare(visitor, shareId, { ...nothing, password: "cafe" })).rejects.toMatchObject({ code: "wrong_password", details: { tries_left: 9 } });
+    await expect(openShare(visitor, shareId, { ...nothing, password: "cafe" })).rejects.toMatchObject({
+      code: "wrong_password",
+      details: { tries_left: 9 },
+    });
     expect(world.stored(shareId).claims.size).toBe(0);
     const opened = await openShare(visitor, shareId, { ...nothing, password: "cafe\u0301 nu\u0301mero 1" });
     expect(textOf(opened.content)).toBe("content of First");
@@ -91,14 +108,17 @@ describe("a link that also asks for a picture", () => {
     const visitor = world.visit(link);
     await expect(lookAtShare(visitor, shareId)).resolves.toMatchObject({ picture: true });
     expect(await codeOf(openShare(visitor, shareId, nothing))).toBe("picture_needed");
-    expect(await codeOf(openShare(visitor, shareId, { ...nothing, picture: fakePicture("market") }))).toBe("not_this_picture");
+    expect(await codeOf(openShare(visitor, shareId, { ...nothing, picture: fakePicture("market") }))).toBe(
+      "not_this_picture",
+    );
     expect(world.stored(shareId).claims.size).toBe(0);
     const opened = await openShare(visitor, shareId, { ...nothing, picture: fakePicture("boat/small") });
     expect(textOf(opened.content)).toBe("content of First");
   });
 
   it("refuses a picture that opens the account, and copies of one", async () => {
-    for (const picture of ["market", "market/small", "market/cropped"]) expect(await codeOf(world.share({ picture: fakePicture(picture) }))).toBe("picture_is_opener");
+    for (const picture of ["market", "market/small", "market/cropped"])
+      expect(await codeOf(world.share({ picture: fakePicture(picture) }))).toBe("picture_is_opener");
     expect(world.sharing.shares.size).toBe(0);
   });
 
@@ -108,16 +128,24 @@ describe("a link that also asks for a picture", () => {
   });
 
   it("takes the same sketch for another share with the same picture, and a new root", async () => {
-    const [first, second] = [await world.share({ picture: fakePicture("boat") }), await world.share({ picture: fakePicture("boat") })];
+    const [first, second] = [
+      await world.share({ picture: fakePicture("boat") }),
+      await world.share({ picture: fakePicture("boat") }),
+    ];
     const [one, other] = [first, second].map(({ shareId }) => world.stored(shareId).wire.share_helper ?? "");
     expect(one).not.toBe(other);
-    const sketch = (helper: string | undefined): string => Buffer.from(helper ?? "", "base64url").subarray(52, 394).toString("hex");
+    const sketch = (helper: string | undefined): string =>
+      Buffer.from(helper ?? "", "base64url")
+        .subarray(52, 394)
+        .toString("hex");
     expect(sketch(one)).toBe(sketch(other));
   });
 
   it("never becomes an opener", async () => {
     await world.share({ picture: fakePicture("boat") });
-    expect(await codeOf(protect(world.adasVault, textSecret("Second", shown("boat")), {}))).toBe("picture_resembles_another");
+    expect(await codeOf(protect(world.adasVault, textSecret("Second", shown("boat")), {}))).toBe(
+      "picture_resembles_another",
+    );
   });
 });
 
@@ -145,7 +173,9 @@ describe("the owner of a link", () => {
     await changeShare(world.adasVault, shareId, { expiresAt, maxViews: null });
     expect(world.stored(shareId)).toMatchObject({ expiresAt, maxViews: null });
     await expect(allShares(world.adasVault)).resolves.toMatchObject([{ shareId, expiresAt }]);
-    expect(await codeOf(changeShare(world.adasVault, shareId, { expiresAt: "2020-01-01T00:00:00.000Z" }))).toBe("validation_error");
+    expect(await codeOf(changeShare(world.adasVault, shareId, { expiresAt: "2020-01-01T00:00:00.000Z" }))).toBe(
+      "validation_error",
+    );
   });
 
   it("revokes it at the service when the vault is locked or alarmed, and then says what keeps it from being marked", async () => {
@@ -161,7 +191,10 @@ describe("the owner of a link", () => {
 
   it("updates what is shared after an edit, without the password", async () => {
     const { shareId, link } = await world.share({ password: "known to them" });
-    await update(world.adasVault, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+    await update(world.adasVault, world.secretId, {
+      baseVersion: 1,
+      content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+    });
     const before = await openShare(world.visit(link), shareId, { ...nothing, password: "known to them" });
     expect(textOf(before.content)).toBe("content of First");
     await updateShareContent(world.adasVault, shareId, byMarket);
@@ -207,7 +240,9 @@ describe("the owner of a link", () => {
     };
     const { shareId, link } = await world.share({ picture: fakePicture("boat") });
     expect(first).toBe(false);
-    await expect(openShare(world.visit(link), shareId, { ...nothing, picture: fakePicture("boat") })).resolves.toMatchObject({ title: "Renamed" });
+    await expect(
+      openShare(world.visit(link), shareId, { ...nothing, picture: fakePicture("boat") }),
+    ).resolves.toMatchObject({ title: "Renamed" });
     expect(world.ada.service.calls.filter((call) => call === "POST /share")).toHaveLength(2);
     expect((await world.adasVault.device.read()).newShares).toBeNull();
   });
@@ -239,7 +274,10 @@ describe("the owner of a link", () => {
     world.ada.service.before = async (call) => {
       if (call !== "POST /share" || written) return;
       written = true;
-      await update(desk, world.secretId, { baseVersion: 1, content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) } });
+      await update(desk, world.secretId, {
+        baseVersion: 1,
+        content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
+      });
     };
     expect(await codeOf(world.share({}))).toBe("version_conflict");
     expect(world.sharing.shares.size).toBe(0);
@@ -253,6 +291,9 @@ describe("the owner of a link", () => {
     [{ maxViews: 0 }, "max_views"],
     [{ maxViews: 1_001 }, "max_views"],
   ])("is told which field is wrong: %j", async (request, field) => {
-    await expect(world.share(request)).rejects.toMatchObject({ code: "validation_error", details: { fields: [field] } });
+    await expect(world.share(request)).rejects.toMatchObject({
+      code: "validation_error",
+      details: { fields: [field] },
+    });
   });
 });

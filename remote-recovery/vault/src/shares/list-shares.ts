@@ -19,17 +19,24 @@ export async function allShares(vault: VaultContext): Promise<ShareMark[]> {
 }
 
 /**
- * Those of one secret. Views, limits and what was opened are the service's word; what it says beside that is compared with the
- * sealed document, and what does not fit is a doubt.
+ * Those of one secret. Views, limits and what was opened are the service's word; what it says
+ * beside that is compared with the sealed document, and what does not fit is a doubt.
  *
  * @throws PortalError `not_found`, `vault_locked`.
  */
-export async function sharesOfSecret(vault: VaultContext, secretId: string, options: ActOptions & { readonly ended?: boolean } = {}): Promise<SecretShare[]> {
+export async function sharesOfSecret(
+  vault: VaultContext,
+  secretId: string,
+  options: ActOptions & { readonly ended?: boolean } = {},
+): Promise<SecretShare[]> {
   if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
   await settleNewShares(vault);
   const first = await readOnce(vault, secretId, options);
-  const shares = first.some(({ doubt }) => doubt !== null) ? await readOnce(vault, secretId, options) : first; // another device may have written in between
-  return newestFirst(options.ended === true ? shares : shares.filter(({ state, doubt }) => state === "live" || doubt !== null));
+  // another device may have written in between
+  const shares = first.some(({ doubt }) => doubt !== null) ? await readOnce(vault, secretId, options) : first;
+  return newestFirst(
+    options.ended === true ? shares : shares.filter(({ state, doubt }) => state === "live" || doubt !== null),
+  );
 }
 
 async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOptions): Promise<SecretShare[]> {
@@ -46,20 +53,34 @@ async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOp
 }
 
 /**
- * What the service says against the document. What nobody can check is believed: used up, too many wrong passwords, or ended with
- * its secret or version, which a locked device does without a mark, and which a way back out of the trash does not undo.
+ * What the service says against the document. What nobody can check is believed: used up, too many
+ * wrong passwords, or ended with its secret or version, which a locked device does without a mark,
+ * and which a way back out of the trash does not undo.
  */
 function doubtOf({ now }: VaultContext, entry: ShareEntry, told: OwnShare | null): ShareDoubt | null {
   const live = isLive(entry, now());
   if (told === null) return live ? "hidden" : null;
   if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
-  if (told.secret_db_id !== entry.secret_id || told.version !== entry.version || told.ticket_sha256 !== entry.ticket_sha256 || told.audience !== entry.audience || told.expires_at !== entry.expires_at) return "changed";
+  if (
+    told.secret_db_id !== entry.secret_id ||
+    told.version !== entry.version ||
+    told.ticket_sha256 !== entry.ticket_sha256 ||
+    told.audience !== entry.audience ||
+    told.expires_at !== entry.expires_at
+  )
+    return "changed";
   if (!live) return null;
   if (told.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
   return told.end === "revoked" ? "not_revoked_here" : null;
 }
 
-function present({ now }: VaultContext, entry: ShareEntry | null, told: OwnShare | null, row: AccountRow, doubt: ShareDoubt | null): SecretShare {
+function present(
+  { now }: VaultContext,
+  entry: ShareEntry | null,
+  told: OwnShare | null,
+  row: AccountRow,
+  doubt: ShareDoubt | null,
+): SecretShare {
   const mark = entry === null ? markOf(told) : presentMark(entry);
   return {
     ...mark,
@@ -69,7 +90,8 @@ function present({ now }: VaultContext, entry: ShareEntry | null, told: OwnShare
     views: told?.views ?? 0,
     maxViews: told?.max_views ?? null,
     lastOpenedAt: told?.last_opened_at ?? null,
-    state: mark.revokedAt !== null ? "revoked" : (told?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
+    state:
+      mark.revokedAt !== null ? "revoked" : (told?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
     outdated: mark.version < row.version,
     doubt,
   };
@@ -78,7 +100,14 @@ function present({ now }: VaultContext, entry: ShareEntry | null, told: OwnShare
 /** Of a share that only the service names. */
 function markOf(told: OwnShare | null): ShareMark {
   if (told === null) throw new TypeError("a share that nobody names");
-  const { share_id: shareId, secret_db_id: secretId, version, audience, created_at: createdAt, expires_at: expiresAt } = told;
+  const {
+    share_id: shareId,
+    secret_db_id: secretId,
+    version,
+    audience,
+    created_at: createdAt,
+    expires_at: expiresAt,
+  } = told;
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt: null };
 }
 

@@ -6,7 +6,9 @@ import type { Shares } from "../seal/shares.ts";
 import { readKeyring, type KeyringView } from "../steps/read-keyring.ts";
 import type { VaultContext } from "../vault-context.ts";
 
-/** A link that was made here. Its key is nowhere else before the account is seen to carry the share. */
+/**
+ * A link that was made here. Its key is nowhere else before the account is seen to carry the share.
+ */
 const NewShare = z.strictObject({
   share_id: ShareId,
   audience: Audience,
@@ -28,10 +30,14 @@ export function forgetNewShare(vault: VaultContext, shareId: string): Promise<vo
 }
 
 /**
- * Links that no verified account carries yet. Those in its document are forgotten here, and those that can no longer come: it has
- * passed the states that they left with, without them.
+ * Links that no verified account carries yet. Those in its document are forgotten here, and those
+ * that can no longer come: it has passed the states that they left with, without them.
  */
-export async function waitingShares(vault: VaultContext, { keyring }: KeyringView, { shares }: Shares): Promise<NewShare[]> {
+export async function waitingShares(
+  vault: VaultContext,
+  { keyring }: KeyringView,
+  { shares }: Shares,
+): Promise<NewShare[]> {
   const waiting: NewShare[] = [];
   for (const share of await newShares.read(vault.device)) {
     const isCarried = shares.some(({ share_id: id }) => id === share.share_id);

@@ -23,9 +23,14 @@ export interface OpenedTicket {
 /**
  * The ticket of a claimed view, by the first of these identities that it is sealed to.
  *
- * @throws PortalError `decryption_failed` when there is none, and for whatever the ticket says that is not expected.
+ * @throws PortalError `decryption_failed` when there is none, and for whatever the ticket says that
+ *   is not expected.
  */
-export async function openClaimed(claimed: ShareClaimed, openings: readonly Opening[], expected: Omit<ExpectedTicket, "recipient">): Promise<OpenedTicket> {
+export async function openClaimed(
+  claimed: ShareClaimed,
+  openings: readonly Opening[],
+  expected: Omit<ExpectedTicket, "recipient">,
+): Promise<OpenedTicket> {
   if (claimed.from.user_id !== expected.owner) throw new PortalError("decryption_failed");
   const sealed = fromB64u(claimed.ticket);
   for (const { identity, recipient } of openings) {
@@ -38,8 +43,8 @@ export async function openClaimed(claimed: ShareClaimed, openings: readonly Open
 }
 
 /**
- * The name that a content is shown and kept under. What others seal may have none, or nothing but spaces, and is not refused for it:
- * it would be lost.
+ * The name that a content is shown and kept under. What others seal may have none, or nothing but
+ * spaces, and is not refused for it: it would be lost.
  */
 export function nameOf({ name, content_kind: kind }: Pick<ShareTicket, "name" | "content_kind">): string {
   if (name.trim() !== "") return name;
@@ -52,11 +57,17 @@ export function mimeOf({ mime }: Pick<ShareTicket, "mime">): string {
 }
 
 /**
- * The content of an opened ticket, whole and checked; null for one that is too large to be held: it leaves in pieces.
+ * The content of an opened ticket, whole and checked; null for one that is too large to be held: it
+ * leaves in pieces.
  *
  * @throws PortalError `decryption_failed`, and those of a call.
  */
-export async function contentOf(calls: Pick<TransferCalls, "range">, { sealed }: Pick<OpenedTicket, "sealed">, { download }: Pick<ShareClaimed, "download">, options: CallOptions): Promise<Bytes | null> {
+export async function contentOf(
+  calls: Pick<TransferCalls, "range">,
+  { sealed }: Pick<OpenedTicket, "sealed">,
+  { download }: Pick<ShareClaimed, "download">,
+  options: CallOptions,
+): Promise<Bytes | null> {
   if (download.size > maxSmallSecretBytes) return null;
   options.onProgress?.({ phase: "fetching", done: 0, total: download.size });
   const { bytes, size } = await calls.range(sealed, 0, download.size, options.signal);

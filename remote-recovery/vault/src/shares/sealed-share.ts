@@ -19,29 +19,44 @@ export interface TicketFor {
   readonly createdAt: string;
 }
 
-/** Signs and seals the ticket of a share. Title and name are those that the secret has now; its tags stay at home. */
-export async function sealShareTicket(keys: TitlesKeys, { shareId, audience, rev, recipient, owner, createdAt }: TicketFor, { title, name }: Pick<Label, "title" | "name">, content: SharedContent): Promise<Bytes> {
-  return sealSignedShare(recipient, await signDocument("ticket", {
-    v: 1 as const,
-    kind: "share" as const,
-    share_id: shareId,
-    audience,
-    secret_id: content.secretId,
-    version: content.version,
-    rev,
-    owner,
-    owner_key: toB64u(keys.signingKey),
-    recipient: recipientDigest(recipient),
-    title,
-    tags: [],
-    name,
-    mime: content.mime,
-    content_kind: content.kind,
-    size: content.size,
-    content_sha256: content.sha256,
-    content_identity: content.identity,
-    created_at: createdAt,
-  }, keys.signer));
+/**
+ * Signs and seals the ticket of a share. Title and name are those that the secret has now; its tags
+ * stay at home.
+ */
+export async function sealShareTicket(
+  keys: TitlesKeys,
+  { shareId, audience, rev, recipient, owner, createdAt }: TicketFor,
+  { title, name }: Pick<Label, "title" | "name">,
+  content: SharedContent,
+): Promise<Bytes> {
+  return sealSignedShare(
+    recipient,
+    await signDocument(
+      "ticket",
+      {
+        v: 1 as const,
+        kind: "share" as const,
+        share_id: shareId,
+        audience,
+        secret_id: content.secretId,
+        version: content.version,
+        rev,
+        owner,
+        owner_key: toB64u(keys.signingKey),
+        recipient: recipientDigest(recipient),
+        title,
+        tags: [],
+        name,
+        mime: content.mime,
+        content_kind: content.kind,
+        size: content.size,
+        content_sha256: content.sha256,
+        content_identity: content.identity,
+        created_at: createdAt,
+      },
+      keys.signer,
+    ),
+  );
 }
 
 /** Seals a ticket as it was signed. */

@@ -1,4 +1,13 @@
-import { KeyStatement, Me, ShareList, SharesWithMe, ShareStored, type ChangeShare, type CreateShare, type OwnShare } from "@relicario/shared/api";
+import {
+  KeyStatement,
+  Me,
+  ShareList,
+  SharesWithMe,
+  ShareStored,
+  type ChangeShare,
+  type CreateShare,
+  type OwnShare,
+} from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
@@ -17,15 +26,29 @@ export interface ShareCalls {
 }
 
 export function shareCallsOn(http: Http): ShareCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal === undefined ? {} : { signal });
+  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+    signal === undefined ? {} : { signal };
   return {
     create: (body, signal) => http.request("POST", "/share", ShareStored, { body, ...bySignal(signal) }),
-    change: (shareId, body, signal) => http.request("PATCH", `/share/${shareId}`, ShareStored, { body, ...bySignal(signal) }),
+    change: (shareId, body, signal) =>
+      http.request("PATCH", `/share/${shareId}`, ShareStored, { body, ...bySignal(signal) }),
     revoke: async (shareId, signal) => {
       await http.request("DELETE", `/share/${shareId}`, z.unknown(), bySignal(signal));
     },
-    ofSecret: async (secretId, signal) => (await http.request("GET", `/sharelist/${secretId}`, ShareList, { query: { get_expired: true }, ...bySignal(signal) })).shares,
-    withMe: async (ended, signal) => (await http.request("GET", "/user/share-with-me", SharesWithMe, { query: { get_expired: ended }, ...bySignal(signal) })).shares,
+    ofSecret: async (secretId, signal) =>
+      (
+        await http.request("GET", `/sharelist/${secretId}`, ShareList, {
+          query: { get_expired: true },
+          ...bySignal(signal),
+        })
+      ).shares,
+    withMe: async (ended, signal) =>
+      (
+        await http.request("GET", "/user/share-with-me", SharesWithMe, {
+          query: { get_expired: ended },
+          ...bySignal(signal),
+        })
+      ).shares,
     keyOf: (userName, signal) => http.request("GET", `/users/${userName}/key`, KeyStatement, bySignal(signal)),
     me: (signal) => http.request("GET", "/user/me", Me, bySignal(signal)),
   };

@@ -23,19 +23,29 @@ export interface ShareImage {
 }
 
 /**
- * Enrols the picture of one share: a helper and a root that live and die with it. It must be none that opens the account, or once
- * did; its sketch goes into the book and stays there, so that it never becomes an opener, and another share with the same picture
- * takes the same sketch.
+ * Enrols the picture of one share: a helper and a root that live and die with it. It must be none
+ * that opens the account, or once did; its sketch goes into the book and stays there, so that it
+ * never becomes an opener, and another share with the same picture takes the same sketch.
  *
- * @throws PortalError `picture_is_opener`, `picture_resembles_another` (a cropped or edited copy of that of another share),
- *   `picture_too_plain`, `picture_unreadable`, `picture_too_large`, `storage_full`.
+ * @throws PortalError `picture_is_opener`, `picture_resembles_another` (a cropped or edited copy of
+ *   that of another share), `picture_too_plain`, `picture_unreadable`, `picture_too_large`,
+ *   `storage_full`.
  */
-export async function enrolShareImage(vault: VaultContext, accountKey: AccountKey, book: Book, picture: Bytes, options: ActOptions): Promise<ShareImage> {
+export async function enrolShareImage(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  book: Book,
+  picture: Bytes,
+  options: ActOptions,
+): Promise<ShareImage> {
   const inner = await openBookInner(accountKey, vault.userId, book);
   const ofShares = new Set(book.images.filter(({ status }) => status === "share").map(({ id }) => id));
   const inBook = innerSketches(inner);
   const ofOpeners = inBook.filter(({ imageId }) => !ofShares.has(imageId)).map(({ sketch }) => sketch);
-  const others = [...inBook.filter(({ imageId }) => ofShares.has(imageId)).map(({ sketch }) => sketch), ...(await keptSketches(vault.device))];
+  const others = [
+    ...inBook.filter(({ imageId }) => ofShares.has(imageId)).map(({ sketch }) => sketch),
+    ...(await keptSketches(vault.device)),
+  ];
   const known = [...ofOpeners, ...others];
 
   const result = await vault.engine.enrol(picture, known, engineOptions(options));
@@ -51,10 +61,20 @@ export async function enrolShareImage(vault: VaultContext, accountKey: AccountKe
     const sketch = result.known === null ? result.sketch : known[result.known.index];
     if (sketch === undefined) throw new RangeError("no such sketch");
     if (result.known === null) await keepSketch(vault.device, sketch);
-    const { helper, imageRoot: root } = await makeHelper(copyOf(result.known?.imageSecretBytes ?? result.imageSecretBytes), sketch, null);
+    const { helper, imageRoot: root } = await makeHelper(
+      copyOf(result.known?.imageSecretBytes ?? result.imageSecretBytes),
+      sketch,
+      null,
+    );
     const id = newId(vault.now());
-    const images = [...book.images, { id, status: "share" as const, helper_sha256: helperDigest(helper), added_at: timestamp(vault.now()) }];
-    const sealedInner = await sealBookInner(accountKey, vault.userId, { ...inner, sketches: [...inner.sketches, { image_id: id, sketch: sketchB64u(sketch) }] });
+    const images = [
+      ...book.images,
+      { id, status: "share" as const, helper_sha256: helperDigest(helper), added_at: timestamp(vault.now()) },
+    ];
+    const sealedInner = await sealBookInner(accountKey, vault.userId, {
+      ...inner,
+      sketches: [...inner.sketches, { image_id: id, sketch: sketchB64u(sketch) }],
+    });
     return { book: { ...book, images, inner: sealedInner }, helper: toB64u(helper), root };
   } finally {
     wipe(...secrets);

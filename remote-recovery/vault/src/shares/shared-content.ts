@@ -6,7 +6,10 @@ import type { Shown } from "../shown-image.ts";
 import { labelOf, requireRow } from "../steps/read-account.ts";
 import type { ActOptions, VaultContext } from "../vault-context.ts";
 
-/** One version of an own secret, opened so far that it can be sealed for somebody else. Holds its identity: a secret. */
+/**
+ * One version of an own secret, opened so far that it can be sealed for somebody else. Holds its
+ * identity: a secret.
+ */
 export interface SharedContent {
   readonly secretId: string;
   readonly version: number;
@@ -25,7 +28,12 @@ export interface SharedContent {
  *
  * @throws PortalError those of recovering; `decryption_failed`.
  */
-export async function sharedContent(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions): Promise<SharedContent> {
+export async function sharedContent(
+  vault: VaultContext,
+  secretId: string,
+  shown: Shown,
+  options: ActOptions,
+): Promise<SharedContent> {
   const content = await openedBy(vault, secretId, shown, options);
   if (content.author !== "verified") throw new PortalError("decryption_failed");
   return content;
@@ -38,7 +46,22 @@ function openedBy(vault: VaultContext, secretId: string, shown: Shown, options: 
     const opener = await show();
     if (!label.openers.includes(opener.openerId)) throw new PortalError("opener_needed");
     const stored = await vault.service.secret(secretId, null, options.signal);
-    const { ticket, author } = await readTicket(vault.userId, opened, { row, label, version: row.version }, stored, opener);
-    return { secretId, version: row.version, identity: ticket.content_identity, sha256: ticket.content_sha256, kind: ticket.content_kind, size: ticket.size, mime: ticket.mime, author };
+    const { ticket, author } = await readTicket(
+      vault.userId,
+      opened,
+      { row, label, version: row.version },
+      stored,
+      opener,
+    );
+    return {
+      secretId,
+      version: row.version,
+      identity: ticket.content_identity,
+      sha256: ticket.content_sha256,
+      kind: ticket.content_kind,
+      size: ticket.size,
+      mime: ticket.mime,
+      author,
+    };
   });
 }

@@ -9,7 +9,9 @@ import type { VaultContext } from "../vault-context.ts";
 
 export type ShareEntry = Shares["shares"][number];
 
-/** Marks of ended shares stay so long: what the service says of them can be compared. Milliseconds. */
+/**
+ * Marks of ended shares stay so long: what the service says of them can be compared. Milliseconds.
+ */
 const keepEndedMs = 90 * 24 * 60 * 60 * 1000;
 
 /** Whether somebody can open it, as far as the document says. */
@@ -17,7 +19,15 @@ export function isLive({ revoked_at: revokedAt, expires_at: expiresAt }: ShareEn
   return revokedAt === null && Date.parse(expiresAt) > now;
 }
 
-export function presentMark({ share_id: shareId, secret_id: secretId, version, audience, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt }: ShareEntry): ShareMark {
+export function presentMark({
+  share_id: shareId,
+  secret_id: secretId,
+  version,
+  audience,
+  created_at: createdAt,
+  expires_at: expiresAt,
+  revoked_at: revokedAt,
+}: ShareEntry): ShareMark {
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt };
 }
 
@@ -30,18 +40,35 @@ export function requireEntry({ shares }: Shares, shareId: string): ShareEntry {
 
 /** The same document with one entry changed. `inner` is carried over byte for byte. */
 export function withEntry(document: Shares, shareId: string, change: Partial<ShareEntry>): Shares {
-  return { ...document, shares: document.shares.map((entry) => (entry.share_id === shareId ? { ...entry, ...change } : entry)) };
+  return {
+    ...document,
+    shares: document.shares.map((entry) => (entry.share_id === shareId ? { ...entry, ...change } : entry)),
+  };
 }
 
-/** The document with the mark on every live share that ends with what goes; null where none does. */
+/**
+ * The document with the mark on every live share that ends with what goes; null where none does.
+ */
 export function withEnded(document: Shares, now: number, ends: (entry: ShareEntry) => boolean): Shares | null {
   const isEnding = (entry: ShareEntry): boolean => isLive(entry, now) && ends(entry);
   if (!document.shares.some(isEnding)) return null;
-  return { ...document, shares: document.shares.map((entry) => (isEnding(entry) ? { ...entry, revoked_at: timestamp(now) } : entry)) };
+  return {
+    ...document,
+    shares: document.shares.map((entry) => (isEnding(entry) ? { ...entry, revoked_at: timestamp(now) } : entry)),
+  };
 }
 
-/** The document with another share in it, and without what ended long ago. Keys of what ended go with it: only then is the inner document sealed anew. */
-export async function withShare(vault: VaultContext, accountKey: AccountKey, document: Shares, entry: ShareEntry, inner: SharesInner["shares"][number]): Promise<Shares> {
+/**
+ * The document with another share in it, and without what ended long ago. Keys of what ended go
+ * with it: only then is the inner document sealed anew.
+ */
+export async function withShare(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  document: Shares,
+  entry: ShareEntry,
+  inner: SharesInner["shares"][number],
+): Promise<Shares> {
   const now = vault.now();
   const before = await openSharesInner(accountKey, vault.userId, document);
   const live = new Set(document.shares.filter((one) => isLive(one, now)).map(({ share_id: id }) => id));
@@ -51,7 +78,10 @@ export async function withShare(vault: VaultContext, accountKey: AccountKey, doc
   return { v: 1, shares: [...kept, entry], inner: await sealSharesInner(accountKey, vault.userId, { v: 1, shares }) };
 }
 
-/** @throws PortalError `limit_reached` for a document that would not be taken: too many shares are open. */
+/**
+ * @throws PortalError `limit_reached` for a document that would not be taken: too many shares are
+ *   open.
+ */
 export function requireRoom({ shares = "" }: { readonly shares?: string | undefined }): void {
   if (shares.length > maxBookLength) throw new PortalError("limit_reached");
 }

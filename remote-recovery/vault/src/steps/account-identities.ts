@@ -7,13 +7,17 @@ import { wipe } from "../seal/bytes.ts";
 import type { VaultContext } from "../vault-context.ts";
 
 /**
- * The identities that others may have sealed to: the account's own, then those from before rotations. Secrets, as text.
+ * The identities that others may have sealed to: the account's own, then those from before
+ * rotations. Secrets, as text.
  *
  * @throws PortalError `decryption_failed`.
  */
 export async function accountIdentities(vault: VaultContext, accountKey: AccountKey, book: Book): Promise<string[]> {
   const { old_identity_seeds: former } = await openBookInner(accountKey, vault.userId, book);
-  const seeds = [accountKey.derive("relicario/v1/identity"), ...former.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromB64u(seed))];
+  const seeds = [
+    accountKey.derive("relicario/v1/identity"),
+    ...former.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromB64u(seed)),
+  ];
   try {
     return seeds.map(identityOf);
   } finally {

@@ -6,9 +6,22 @@ import { text } from "../seal/text.ts";
 import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 
 const Named = { title: text(maxTitleLength), tags: z.array(text(maxTagLength)).max(maxTags) };
-const Content = { contentKind: z.enum(["text", "seed", "file"]), name: text(maxFileNameLength), mime: text(maxFileNameLength) };
+const Content = {
+  contentKind: z.enum(["text", "seed", "file"]),
+  name: text(maxFileNameLength),
+  mime: text(maxFileNameLength),
+};
 const Protection = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("picture"), name: text(maxFileNameLength), shown: z.object({ passphrase: z.string().refine((typed) => typed.isWellFormed()).nullable() }) }),
+  z.object({
+    kind: z.literal("picture"),
+    name: text(maxFileNameLength),
+    shown: z.object({
+      passphrase: z
+        .string()
+        .refine((typed) => typed.isWellFormed())
+        .nullable(),
+    }),
+  }),
   z.object({ kind: z.literal("openers"), openers: z.array(Id) }),
 ]);
 

@@ -27,7 +27,10 @@ beforeAll(async () => {
   states = world.service.account.keyring?.states ?? [];
 });
 
-const sentAt = (rev: number): { state_rev: number; sha256: string } => ({ state_rev: rev, sha256: stateDigest(states[rev - 1]?.state ?? "") });
+const sentAt = (rev: number): { state_rev: number; sha256: string } => ({
+  state_rev: rev,
+  sha256: stateDigest(states[rev - 1]?.state ?? ""),
+});
 const another = { state_rev: 2, sha256: "A".repeat(43) };
 
 /** The vault, whose service gives these states. */
@@ -59,21 +62,30 @@ describe("leadsBackTo", () => {
     ["none", () => []],
     ["all but the newest", (all) => all.slice(0, -1)],
     ["all but one in between", (all) => all.filter(({ state_rev: rev }) => rev !== 3)],
-    ["the one that was sent behind another newest", (all) => [...all.slice(0, 1), { state_rev: 4, state: states[0]?.state ?? "" }]],
+    [
+      "the one that was sent behind another newest",
+      (all) => [...all.slice(0, 1), { state_rev: 4, state: states[0]?.state ?? "" }],
+    ],
     ["the one that was sent in the place of the newest", (all) => [{ state_rev: 4, state: all[0]?.state ?? "" }]],
   ])("believes no chain of which the service gives %s", async (_what, change) => {
     expect(await leadsBackTo(given(change), account, [sentAt(2)])).toBe(false);
   });
 
   it("takes an unlocked account", async () => {
-    await expect(leadsBackTo(vault, { ...account, view: { ...account.view, opened: null } }, [sentAt(4)])).rejects.toMatchObject({ code: "vault_locked" });
+    await expect(
+      leadsBackTo(vault, { ...account, view: { ...account.view, opened: null } }, [sentAt(4)]),
+    ).rejects.toMatchObject({ code: "vault_locked" });
   });
 });
 
 describe("forgetWhenPublished", () => {
   it("removes what is seen, and nothing else", async () => {
     const forget = jest.fn(() => Promise.resolve());
-    expect([await forgetWhenPublished(vault, [], forget), await forgetWhenPublished(vault, [another], forget), forget.mock.calls.length]).toEqual([false, false, 0]);
+    expect([
+      await forgetWhenPublished(vault, [], forget),
+      await forgetWhenPublished(vault, [another], forget),
+      forget.mock.calls.length,
+    ]).toEqual([false, false, 0]);
     expect([await forgetWhenPublished(vault, [sentAt(2)], forget), forget.mock.calls.length]).toEqual([true, 1]);
   });
 });

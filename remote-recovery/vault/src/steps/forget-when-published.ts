@@ -7,14 +7,17 @@ import type { VaultContext } from "../vault-context.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
 /*
- * [Note: Only keys] A record of this device that holds the only key of something (an upload, what is pending, a share just
- * made) goes when the account shows that the change which carries it was published, and never on the service's word.
+ * [Note: Only keys] A record of this device that holds the only key of something (an upload, what
+ * is pending, a share just made) goes when the account shows that the change which carries it was
+ * published, and never on the service's word.
  *
- * 1. Before a keyring change leaves, its state is written into that record, durably, beside those that were sent before.
- * 2. The account is read and verified: the newest state opens under its keys, and list, book and shares fit it.
- * 3. From this state `previous` is followed back, by digests alone. One of those that were sent is it, or is met on the way:
- *    then every device that holds this account has seen that change, whatever was done to the row since. Only then the record
- *    is removed.
+ * 1. Before a keyring change leaves, its state is written into that record, durably, beside those
+ *    that were sent before.
+ * 2. The account is read and verified: the newest state opens under its keys, and list, book and
+ *    shares fit it.
+ * 3. From this state `previous` is followed back, by digests alone. One of those that were sent is
+ *    it, or is met on the way: then every device that holds this account has seen that change,
+ *    whatever was done to the row since. Only then the record is removed.
  */
 
 export function sentState({ state_rev, state }: KeyringChange): SentState {
@@ -28,7 +31,12 @@ export function sentState({ state_rev, state }: KeyringChange): SentState {
  * @returns whether it was seen, and removed. False where nothing was ever kept.
  * @throws PortalError `vault_locked`, and those of reading; the record is still there then.
  */
-export async function forgetWhenPublished(vault: VaultContext, sent: readonly SentState[], forget: () => Promise<void>, signal?: AbortSignal): Promise<boolean> {
+export async function forgetWhenPublished(
+  vault: VaultContext,
+  sent: readonly SentState[],
+  forget: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const account = sent.length === 0 ? null : await readAccount(vault, signal);
   if (account === null || !(await leadsBackTo(vault, account, sent, signal))) return false;
   await forget();
@@ -40,7 +48,12 @@ export async function forgetWhenPublished(vault: VaultContext, sent: readonly Se
  *
  * @throws PortalError `vault_locked`.
  */
-export async function leadsBackTo(vault: VaultContext, { view }: AccountView, sent: readonly SentState[], signal?: AbortSignal): Promise<boolean> {
+export async function leadsBackTo(
+  vault: VaultContext,
+  { view }: AccountView,
+  sent: readonly SentState[],
+  signal?: AbortSignal,
+): Promise<boolean> {
   if (view.opened === null) throw new PortalError("vault_locked");
   const wanted = new Set(sent.map(({ sha256 }) => sha256));
   let met: string | null = stateDigest(view.keyring.state);

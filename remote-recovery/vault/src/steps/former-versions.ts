@@ -5,10 +5,12 @@ import { formerDigest, type FormerLine, type Label } from "../seal/label.ts";
 import type { AccountRow, VaultContext } from "../vault-context.ts";
 
 /**
- * The versions before the one of the row, as the service gives them, believed because the label commits to them. Without this a
- * ticket that this account signed but never published, such as one that lost a conflict, would pass for a former version.
+ * The versions before the one of the row, as the service gives them, believed because the label
+ * commits to them. Without this a ticket that this account signed but never published, such as one
+ * that lost a conflict, would pass for a former version.
  *
- * @throws PortalError `list_mismatch` when one is left out, added or has another ticket than the one that was replaced.
+ * @throws PortalError `list_mismatch` when one is left out, added or has another ticket than the
+ *   one that was replaced.
  */
 export function checkedFormer(row: AccountRow, label: Label, given: readonly VersionLine[]): readonly VersionLine[] {
   const former = given.filter(({ version }) => version < row.version);
@@ -18,11 +20,17 @@ export function checkedFormer(row: AccountRow, label: Label, given: readonly Ver
 }
 
 /**
- * The commitment of the label that follows this one: all versions before it, and the one that it replaces.
+ * The commitment of the label that follows this one: all versions before it, and the one that it
+ * replaces.
  *
  * @throws PortalError `list_mismatch`.
  */
-export async function formerAfter(vault: VaultContext, row: AccountRow, label: Label, signal?: AbortSignal): Promise<string | null> {
+export async function formerAfter(
+  vault: VaultContext,
+  row: AccountRow,
+  label: Label,
+  signal?: AbortSignal,
+): Promise<string | null> {
   const before = row.version === 1 ? [] : checkedFormer(row, label, await vault.service.versions(row.secretId, signal));
   const lines = before.map(({ version, ticket_sha256: ticketSha256 }): FormerLine => ({ version, ticketSha256 }));
   return formerDigest([...lines, { version: row.version, ticketSha256: label.ticket_sha256 }]);

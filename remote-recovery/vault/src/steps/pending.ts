@@ -1,4 +1,13 @@
-import { bytesB64u, canonicalBytes, fromB64u, ImageRecord, KeyStatement, parseCanonical, Slot, toB64u } from "@relicario/shared/api";
+import {
+  bytesB64u,
+  canonicalBytes,
+  fromB64u,
+  ImageRecord,
+  KeyStatement,
+  parseCanonical,
+  Slot,
+  toB64u,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
@@ -12,11 +21,19 @@ import { Shares } from "../seal/shares.ts";
 import type { FirstAccount } from "../vault-context.ts";
 
 /**
- * What waits on the device between making and publishing, wrapped by the device key: an account that was stored before it was sent,
- * never with its account key, and the sketches of enrolments, so that no picture is sketched twice after an interruption.
+ * What waits on the device between making and publishing, wrapped by the device key: an account
+ * that was stored before it was sent, never with its account key, and the sketches of enrolments,
+ * so that no picture is sketched twice after an interruption.
  */
 
-const Pending = z.strictObject({ book: Book, shares: Shares, statement: KeyStatement, record: ImageRecord, slot: Slot, sketch: bytesB64u(342, { exact: true }) });
+const Pending = z.strictObject({
+  book: Book,
+  shares: Shares,
+  statement: KeyStatement,
+  record: ImageRecord,
+  slot: Slot,
+  sketch: bytesB64u(342, { exact: true }),
+});
 
 /** An account that waits; its titles keys are null where they could not be kept. */
 export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: TitlesKeys | null };

@@ -4,7 +4,10 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
 
-/** Bytes of a chosen picture; wipe them after use. A file that has gone, or cannot be read, is unreadable. */
+/**
+ * Bytes of a chosen picture; wipe them after use. A file that has gone, or cannot be read, is
+ * unreadable.
+ */
 export async function pictureBytes(picture: Blob): Promise<Bytes> {
   try {
     return new Uint8Array(await picture.arrayBuffer());
@@ -17,6 +20,12 @@ export async function pictureBytes(picture: Blob): Promise<Bytes> {
 export function engineOptions({ signal, onProgress }: CallOptions): EngineOptions {
   return {
     ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress: ({ phase, done, total }: EngineProgress) => { onProgress({ phase: "picture", step: phase, done, total }); } }),
+    ...(onProgress === undefined
+      ? {}
+      : {
+          onProgress: ({ phase, done, total }: EngineProgress) => {
+            onProgress({ phase: "picture", step: phase, done, total });
+          },
+        }),
   };
 }

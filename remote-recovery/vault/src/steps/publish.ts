@@ -35,18 +35,22 @@ export interface Writer<T> {
    * @returns an attempt; `done` when there is nothing to send.
    */
   readonly prepare: (account: AccountView | null) => Promise<Attempt<T> | { readonly done: T }>;
-  /** Whether an attempt whose answer got lost was published all the same. Null when it was not, or cannot be seen. */
+  /**
+   * Whether an attempt whose answer got lost was published all the same. Null when it was not, or
+   * cannot be seen.
+   */
   readonly published: (account: AccountView) => T | null;
   /** Called before the next try; the account is as {@link prepare} saw it. */
   readonly onConflict?: (account: AccountView | null) => Promise<void>;
 }
 
 /**
- * Reads and checks keyring and list, lets the writer make its attempt, and sends it: one call, one transaction. On
- * `state_conflict` all of it is done anew, eight times with jitter. Only one writer of a device is here at a time.
+ * Reads and checks keyring and list, lets the writer make its attempt, and sends it: one call, one
+ * transaction. On `state_conflict` all of it is done anew, eight times with jitter. Only one writer
+ * of a device is here at a time.
  *
- * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (up to the moment of sending), and what reading and
- *   the writer throw. Nothing is half published.
+ * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (up to the moment of
+ *   sending), and what reading and the writer throw. Nothing is half published.
  */
 export function publishUntilItFits<T>(vault: VaultContext, writer: Writer<T>, options: ActOptions): Promise<T> {
   return vault.oneWriter(async () => {
@@ -65,7 +69,8 @@ export function publishUntilItFits<T>(vault: VaultContext, writer: Writer<T>, op
         options.onProgress?.({ phase: "sending", done: 1, total: 1 });
         return attempt.result;
       } catch (error) {
-        // `version_conflict`, `id_taken`: perhaps an answer got lost and somebody wrote on since; the list tells.
+        // `version_conflict`, `id_taken`: perhaps an answer got lost and somebody wrote on since;
+        // the list tells.
         if (isAnswerLost(error) || isPortalError(error, "version_conflict")) {
           const there = await lookAgain(vault, writer, options);
           if (there !== null) return there;
@@ -85,7 +90,10 @@ export function requireOpened(account: AccountView | null): OpenedKeyring | null
   return account.view.opened;
 }
 
-/** After lost answers: reads the account and returns what was published all the same, or null when that cannot be seen. */
+/**
+ * After lost answers: reads the account and returns what was published all the same, or null when
+ * that cannot be seen.
+ */
 async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: ActOptions): Promise<T | null> {
   try {
     const account = await readAccount(vault, options.signal);
@@ -96,9 +104,10 @@ async function lookAgain<T>(vault: VaultContext, writer: Writer<T>, options: Act
 }
 
 /**
- * After publishing: holds the keys and remembers the state. An account that begins is believed only once it was read: for the
- * service's word alone nothing is remembered, and what waits of it on this device, the only slot, stays. Where it cannot be read now
- * because the connection went, the next reading does so.
+ * After publishing: holds the keys and remembers the state. An account that begins is believed only
+ * once it was read: for the service's word alone nothing is remembered, and what waits of it on
+ * this device, the only slot, stays. Where it cannot be read now because the connection went, the
+ * next reading does so.
  *
  * @throws PortalError `publication_not_seen`, and those of reading.
  */
@@ -120,7 +129,10 @@ async function isSeen(vault: VaultContext): Promise<boolean> {
   }
 }
 
-/** A pause in milliseconds that grows with each try and is random, so that two devices do not meet again. */
+/**
+ * A pause in milliseconds that grows with each try and is random, so that two devices do not meet
+ * again.
+ */
 export function jitter(tries: number): number {
   return Math.round(50 * 2 ** Math.min(tries, 5) * (0.5 + Math.random()));
 }

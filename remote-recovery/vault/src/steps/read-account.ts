@@ -16,19 +16,26 @@ export interface AccountView {
   readonly rows: ReadonlyMap<string, AccountRow>;
 }
 
-/** Another device may write between reading the keyring and reading the list: so many readings before it is a mismatch. */
+/**
+ * Another device may write between reading the keyring and reading the list: so many readings
+ * before it is a mismatch.
+ */
 const patience = 3;
 
 /**
- * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root. A vault that holds
- * a list, or whose device keeps its rows, reads the changes since; when they do not fit, everything is read anew before it counts
- * as a mismatch. Null when nothing was ever kept.
+ * Reads the keyring first, then the list, which must have its `state_rev`, its count and its root.
+ * A vault that holds a list, or whose device keeps its rows, reads the changes since; when they do
+ * not fit, everything is read anew before it counts as a mismatch. Null when nothing was ever kept.
  *
- * @param given a keyring that was read and opened a moment ago. It takes the place of the first reading: when the list does
- *   not fit it, both are read.
+ * @param given a keyring that was read and opened a moment ago. It takes the place of the first
+ *   reading: when the list does not fit it, both are read.
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
  */
-export function readAccount(vault: VaultContext, signal?: AbortSignal, given?: KeyringView): Promise<AccountView | null> {
+export function readAccount(
+  vault: VaultContext,
+  signal?: AbortSignal,
+  given?: KeyringView,
+): Promise<AccountView | null> {
   let known = given;
   return withSecondReading(async () => {
     try {
@@ -49,7 +56,11 @@ export async function dropRows(vault: VaultContext): Promise<void> {
   await vault.kept.rows.drop();
 }
 
-async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, given: KeyringView | undefined): Promise<AccountView | null> {
+async function readOnce(
+  vault: VaultContext,
+  signal: AbortSignal | undefined,
+  given: KeyringView | undefined,
+): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
     const keyring = reading === 1 && given !== undefined ? given : timed("keyring", () => readKeyring(vault, signal));
     const [view] = await Promise.all([keyring, takeKeptRows(vault)]);
@@ -64,7 +75,10 @@ async function readOnce(vault: VaultContext, signal: AbortSignal | undefined, gi
   }
 }
 
-/** Takes the rows that an own device keeps, once in the life of a worker. They are believed no more than those of the service. */
+/**
+ * Takes the rows that an own device keeps, once in the life of a worker. They are believed no more
+ * than those of the service.
+ */
 export function takeKeptRows(vault: VaultContext): Promise<void> {
   return (vault.kept.taken ??= timed("kept rows", () => holdKeptRows(vault)));
 }
@@ -106,10 +120,15 @@ async function readList(vault: VaultContext, signal: AbortSignal | undefined): P
       continue;
     }
     let page = first;
-    for (let following = nextPage(vault, page, since, signal); following !== null; following = nextPage(vault, page, since, signal)) {
+    for (
+      let following = nextPage(vault, page, since, signal);
+      following !== null;
+      following = nextPage(vault, page, since, signal)
+    ) {
       enter(rows, page, read); // while the next one is under way
       page = await following;
-      if (page.secrets.length === 0) throw new PortalError("list_mismatch"); // a cursor that leads nowhere would never end
+      // a cursor that leads nowhere would never end
+      if (page.secrets.length === 0) throw new PortalError("list_mismatch");
       if (page.state_rev !== first.state_rev) break;
     }
     if (page.state_rev !== first.state_rev) continue;
@@ -127,8 +146,16 @@ async function readList(vault: VaultContext, signal: AbortSignal | undefined): P
   throw new PortalError("list_mismatch");
 }
 
-/** Asked for before the page at hand is looked at. Its failure is heard where it is awaited, even when that page fails first. */
-function nextPage(vault: VaultContext, { next_cursor: cursor }: SecretPage, since: number | null, signal: AbortSignal | undefined): Promise<SecretPage> | null {
+/**
+ * Asked for before the page at hand is looked at. Its failure is heard where it is awaited, even
+ * when that page fails first.
+ */
+function nextPage(
+  vault: VaultContext,
+  { next_cursor: cursor }: SecretPage,
+  since: number | null,
+  signal: AbortSignal | undefined,
+): Promise<SecretPage> | null {
   if (cursor === null) return null;
   const following = vault.service.page({ cursor: Id.parse(cursor), since }, signal);
   following.catch(() => undefined);
@@ -148,9 +175,20 @@ function enter(rows: Map<string, AccountRow>, page: SecretPage, read: Map<string
 
 /** @throws PortalError `list_mismatch` for a label that is not one. */
 function heldRow({ label: sealedLabel, ...stored }: StoredSecret, before: AccountRow | undefined): AccountRow {
-  const place = { secretId: stored.secret_db_id, version: stored.version, rev: revIn(sealedLabel), labelHex: labelDigest(sealedLabel) };
+  const place = {
+    secretId: stored.secret_db_id,
+    version: stored.version,
+    rev: revIn(sealedLabel),
+    labelHex: labelDigest(sealedLabel),
+  };
   const same = before?.labelHex === place.labelHex && before.version === place.version && before.label !== null;
-  return { ...place, stored, sealedLabel: same ? before.sealedLabel : sealedLabel, unchecked: same && before.unchecked, label: same ? before.label : null };
+  return {
+    ...place,
+    stored,
+    sealedLabel: same ? before.sealedLabel : sealedLabel,
+    unchecked: same && before.unchecked,
+    label: same ? before.label : null,
+  };
 }
 
 function revIn(label: string): number {
@@ -166,12 +204,17 @@ function revIn(label: string): number {
 async function checkRows(vault: VaultContext, view: KeyringView, list: HeldList): Promise<boolean> {
   const remembered = await recall(vault);
   const expected = view.opened?.state ?? (remembered?.stateRev === view.keyring.state_rev ? remembered : null);
-  if (expected?.root == null) return false; // locked, and this device never opened this state: nothing to compare with yet
-  if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()])) throw new PortalError("list_mismatch");
+  // locked, and this device never opened this state: nothing to compare with yet
+  if (expected?.root == null) return false;
+  if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()]))
+    throw new PortalError("list_mismatch");
   return true;
 }
 
-/** @throws PortalError `decryption_failed`; `list_mismatch` for a label that the device kept and that is not the one of the state. */
+/**
+ * @throws PortalError `decryption_failed`; `list_mismatch` for a label that the device kept and
+ *   that is not the one of the state.
+ */
 export function labelOf(userId: string, keys: TitlesKeys, row: AccountRow): Promise<Label> {
   if (row.label !== null) return row.label;
   const { sealedLabel } = row;
@@ -199,7 +242,10 @@ async function openLabelOf(userId: string, keys: TitlesKeys, row: AccountRow, se
  *
  * @throws PortalError `not_found`, `vault_locked`.
  */
-export function requireRow(account: AccountView | null, secretId: string): { readonly opened: OpenedKeyring; readonly row: AccountRow } {
+export function requireRow(
+  account: AccountView | null,
+  secretId: string,
+): { readonly opened: OpenedKeyring; readonly row: AccountRow } {
   const row = account?.rows.get(secretId);
   if (row === undefined) throw new PortalError("not_found");
   const opened = account?.view.opened ?? null;

@@ -32,14 +32,20 @@ interface Candidates {
 /**
  * Finds the image record that a shown picture opens.
  *
- * Without a passphrase every plain helper is scored in one search. With one only encrypted helpers are tried (one Argon2id
- * each), and a plain one that fits is refused: a server that has the picture could answer with a helper of its own.
+ * Without a passphrase every plain helper is scored in one search. With one only encrypted helpers
+ * are tried (one Argon2id each), and a plain one that fits is refused: a server that has the
+ * picture could answer with a helper of its own.
  *
  * @param book once unlocked, every helper must have its digest in it.
- * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`, `helper_changed`,
- *   `decryption_failed`, `picture_unreadable`, `picture_too_large`.
+ * @throws PortalError `not_this_picture`, `not_this_picture_or_passphrase`, `plain_helper_refused`,
+ *   `helper_changed`, `decryption_failed`, `picture_unreadable`, `picture_too_large`.
  */
-export async function recogniseImage(vault: VaultContext, shown: ShownPicture, book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+export async function recogniseImage(
+  vault: VaultContext,
+  shown: ShownPicture,
+  book: Book | null,
+  options: ActOptions,
+): Promise<RecognisedImage> {
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   return recogniseAmong(vault, shown, await vault.service.imageRecords(options.signal), book, options);
 }
@@ -48,7 +54,13 @@ export async function recogniseImage(vault: VaultContext, shown: ShownPicture, b
 type Recogniser = Pick<VaultContext, "engine">;
 
 /** The same among given image records. */
-export async function recogniseAmong(vault: Recogniser, shown: ShownPicture, records: readonly ImageRecord[], book: Book | null, options: ActOptions): Promise<RecognisedImage> {
+export async function recogniseAmong(
+  vault: Recogniser,
+  shown: ShownPicture,
+  records: readonly ImageRecord[],
+  book: Book | null,
+  options: ActOptions,
+): Promise<RecognisedImage> {
   const given = candidatesOf(records, book);
   const picture = await pictureBytes(shown.picture);
   try {
@@ -58,7 +70,13 @@ export async function recogniseAmong(vault: Recogniser, shown: ShownPicture, rec
   }
 }
 
-async function recogniseBytes(vault: Recogniser, { candidates, broken }: Candidates, picture: Bytes, shown: ShownPicture, options: ActOptions): Promise<RecognisedImage> {
+async function recogniseBytes(
+  vault: Recogniser,
+  { candidates, broken }: Candidates,
+  picture: Bytes,
+  shown: ShownPicture,
+  options: ActOptions,
+): Promise<RecognisedImage> {
   const passphrase = typedPassphrase(shown);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
   const encrypted = candidates.filter(({ helper }) => helper.encrypted);
@@ -70,12 +88,15 @@ async function recogniseBytes(vault: Recogniser, { candidates, broken }: Candida
     if (helper.encrypted) options.onProgress?.({ phase: "passphrase", done: index, total: tried.length });
     sketches.push(await sketchOf(helper, passphrase));
   }
-  const found = sketches.length === 0 ? null : await vault.engine.recover(picture, sketches, searchOptions(shown, options));
+  const found =
+    sketches.length === 0 ? null : await vault.engine.recover(picture, sketches, searchOptions(shown, options));
   if (found?.outcome !== "recovered") {
     const plainFits = passphrase !== null && (await fitsPlain(vault, picture, plain, searchOptions(shown, options)));
     if (plainFits) throw new PortalError("plain_helper_refused");
     if (broken !== null) throw broken;
-    throw new PortalError(passphrase === null && encrypted.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase");
+    throw new PortalError(
+      passphrase === null && encrypted.length === 0 ? "not_this_picture" : "not_this_picture_or_passphrase",
+    );
   }
 
   const candidate = tried[found.index];
@@ -87,7 +108,10 @@ async function recogniseBytes(vault: Recogniser, { candidates, broken }: Candida
     refuseCancelled(options.signal);
     options.onProgress?.({ phase: "passphrase", done: tried.length, total: tried.length });
     const imageRoot = await openHelper(candidate.helper, sketch, imageSecret, passphrase);
-    return { opener: await imageOpener(candidate.record.id, imageRoot), helperSha256: helperDigest(candidate.helper.bytes) };
+    return {
+      opener: await imageOpener(candidate.record.id, imageRoot),
+      helperSha256: helperDigest(candidate.helper.bytes),
+    };
   } finally {
     wipe(imageSecret);
   }
@@ -99,13 +123,22 @@ export function typedPassphrase({ passphrase }: ShownPicture): string | null {
 }
 
 /**
- * Refuses a passphrase that is not the one of an image of the book, and one where the image has none: else it would be dropped,
- * and whoever typed it would believe in it. Costs one Argon2id where the image has one: the sketch in its helper is encrypted
- * under the passphrase, and the book has it plain.
+ * Refuses a passphrase that is not the one of an image of the book, and one where the image has
+ * none: else it would be dropped, and whoever typed it would believe in it. Costs one Argon2id
+ * where the image has one: the sketch in its helper is encrypted under the passphrase, and the book
+ * has it plain.
  *
- * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase`, `helper_changed`.
+ * @throws PortalError `not_this_picture_or_passphrase`, `picture_has_no_passphrase`,
+ *   `helper_changed`.
  */
-export async function requirePassphraseOf(vault: VaultContext, book: Book, imageId: string, sketch: Sketch, passphrase: string | null, options: ActOptions): Promise<void> {
+export async function requirePassphraseOf(
+  vault: VaultContext,
+  book: Book,
+  imageId: string,
+  sketch: Sketch,
+  passphrase: string | null,
+  options: ActOptions,
+): Promise<void> {
   const helper = await requireHelperOf(vault, book, imageId, options);
   if (!helper.encrypted) {
     if (passphrase !== null) throw new PortalError("picture_has_no_passphrase");
@@ -119,8 +152,16 @@ export async function requirePassphraseOf(vault: VaultContext, book: Book, image
   if (!equalBytes(opened, sketchBytes(sketch))) throw new PortalError("not_this_picture_or_passphrase");
 }
 
-/** The helper of an image of the book. @throws PortalError `helper_changed` when it is missing, or not the one of the book. */
-export async function requireHelperOf(vault: VaultContext, book: Book, imageId: string, { signal }: ActOptions): Promise<Helper> {
+/**
+ * The helper of an image of the book. @throws PortalError `helper_changed` when it is missing, or
+ * not the one of the book.
+ */
+export async function requireHelperOf(
+  vault: VaultContext,
+  book: Book,
+  imageId: string,
+  { signal }: ActOptions,
+): Promise<Helper> {
   const record = (await vault.service.imageRecords(signal)).find(({ id }) => id === imageId);
   const bytes = record === undefined ? null : fromB64u(record.helper);
   const digest = book.images.find(({ id }) => id === imageId)?.helper_sha256;
@@ -129,10 +170,16 @@ export async function requireHelperOf(vault: VaultContext, book: Book, imageId: 
 }
 
 /** Sketches of the book's images whose helpers are not encrypted. */
-export async function plainHelpers(vault: VaultContext, book: Book, { signal }: ActOptions): Promise<{ readonly imageId: string; readonly sketch: Sketch }[]> {
+export async function plainHelpers(
+  vault: VaultContext,
+  book: Book,
+  { signal }: ActOptions,
+): Promise<{ readonly imageId: string; readonly sketch: Sketch }[]> {
   const { candidates } = candidatesOf(await vault.service.imageRecords(signal), book);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
-  return Promise.all(plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await sketchOf(helper, null) })));
+  return Promise.all(
+    plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await sketchOf(helper, null) })),
+  );
 }
 
 /** SHA-256 of a helper as the book has it. */
@@ -146,8 +193,8 @@ function searchOptions({ hint }: ShownPicture, options: ActOptions): RecoverOpti
 }
 
 /**
- * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when no other fits, it
- * is the answer, rather than "not this picture".
+ * The helpers that can be used. A broken, missing or changed one is not tried, but remembered: when
+ * no other fits, it is the answer, rather than "not this picture".
  */
 function candidatesOf(records: readonly ImageRecord[], book: Book | null): Candidates {
   const digests = book === null ? null : new Map(book.images.map((image) => [image.id, image.helper_sha256]));
@@ -156,7 +203,8 @@ function candidatesOf(records: readonly ImageRecord[], book: Book | null): Candi
   for (const record of records) {
     try {
       const helper = parseHelper(fromB64u(record.helper));
-      if (digests !== null && digests.get(record.id) !== helperDigest(helper.bytes)) throw new PortalError("helper_changed");
+      if (digests !== null && digests.get(record.id) !== helperDigest(helper.bytes))
+        throw new PortalError("helper_changed");
       candidates.push({ record, helper });
     } catch (error) {
       if (!isPortalError(error, "decryption_failed", "helper_changed")) throw error;
@@ -168,7 +216,12 @@ function candidatesOf(records: readonly ImageRecord[], book: Book | null): Candi
   return { candidates, broken: broken ?? (missing ? new PortalError("helper_changed") : null) };
 }
 
-async function fitsPlain(vault: Recogniser, picture: Bytes, plain: readonly Candidate[], options: RecoverOptions): Promise<boolean> {
+async function fitsPlain(
+  vault: Recogniser,
+  picture: Bytes,
+  plain: readonly Candidate[],
+  options: RecoverOptions,
+): Promise<boolean> {
   if (plain.length === 0) return false;
   const sketches = await Promise.all(plain.map(({ helper }) => sketchOf(helper, null)));
   const found = await vault.engine.recover(picture, sketches, options);

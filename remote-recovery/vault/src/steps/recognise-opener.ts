@@ -13,22 +13,34 @@ import { recogniseImage } from "./recognise-image.ts";
 export interface RecognisedOpener {
   readonly opener: ShownOpener;
   readonly kind: OpenerKind;
-  /** Of the helper that recognised an image (base64url): it must be the book's. Null of other kinds. */
+  /**
+   * Of the helper that recognised an image (base64url): it must be the book's. Null of other kinds.
+   */
   readonly helperSha256: string | null;
 }
 
 /**
- * Finds which opener of the account is shown: a picture by its helper, a code or a passkey by the slot that is sealed to it.
+ * Finds which opener of the account is shown: a picture by its helper, a code or a passkey by the
+ * slot that is sealed to it.
  *
- * @throws PortalError those of {@link recogniseImage}; `recovery_code_unreadable`, `not_this_recovery_code`, `not_this_passkey`,
- *   `decryption_failed` when no slot fits and one is broken.
+ * @throws PortalError those of {@link recogniseImage}; `recovery_code_unreadable`,
+ *   `not_this_recovery_code`, `not_this_passkey`, `decryption_failed` when no slot fits and one is
+ *   broken.
  */
-export async function recogniseOpener(vault: VaultContext, shown: Shown, { keyring, opened }: KeyringView, options: ActOptions): Promise<RecognisedOpener> {
+export async function recogniseOpener(
+  vault: VaultContext,
+  shown: Shown,
+  { keyring, opened }: KeyringView,
+  options: ActOptions,
+): Promise<RecognisedOpener> {
   if (isKey(shown)) return recogniseKey(shown, keyring.slots);
   return { ...(await recogniseImage(vault, shown, opened?.book ?? null, options)), kind: "image" };
 }
 
-/** The 32-byte seed of what is shown. Wipe it. @throws PortalError `recovery_code_unreadable`, `passkey_without_prf`. */
+/**
+ * The 32-byte seed of what is shown. Wipe it. @throws PortalError `recovery_code_unreadable`,
+ * `passkey_without_prf`.
+ */
 export function seedOfKey(shown: ShownKey): Bytes {
   return shown.kind === "recovery_code" ? recoveryCodeSeed(shown.code) : passkeySeed(copyOf(shown.prf));
 }

@@ -20,12 +20,19 @@ import type { VaultContext } from "../vault-context.ts";
 
 const code = (expected: string): unknown => expect.objectContaining({ code: expected });
 const [market, harbour] = [shown("market"), shown("harbour")];
-const text = (content: string): NonNullable<SecretChange["content"]> => ({ contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob([content]) });
+const text = (content: string): NonNullable<SecretChange["content"]> => ({
+  contentKind: "text",
+  name: "secret.txt",
+  mime: "text/plain",
+  content: new Blob([content]),
+});
 
 interface Large {
   readonly world: World;
   readonly laptop: VaultContext;
-  /** Each with its content: of exactly the limit, of one byte more, and one that a text replaced. */
+  /**
+   * Each with its content: of exactly the limit, of one byte more, and one that a text replaced.
+   */
   readonly atLimit: { readonly id: string; readonly plain: Bytes };
   readonly over: { readonly id: string; readonly plain: Bytes };
   readonly replaced: { readonly id: string; readonly plain: Bytes };
@@ -47,14 +54,24 @@ async function largeContents(): Promise<Large> {
   const world = createWorld();
   const laptop = await world.open();
   await protect(laptop, textSecret("First", market), {});
-  await addOpener(laptop, { key: { kind: "recovery_code", code: (await newRecoveryCode()).words.join(" ") }, name: "Paper" }, null, {});
+  await addOpener(
+    laptop,
+    { key: { kind: "recovery_code", code: (await newRecoveryCode()).words.join(" ") }, name: "Paper" },
+    null,
+    {},
+  );
   const tab = await uploadingTab(world, laptop);
-  const [atLimit, over, replaced] = [await uploaded(tab, "At the limit", maxContentAnewBytes), await uploaded(tab, "Over it", maxContentAnewBytes + 1), await uploaded(tab, "Replaced", 300_000)];
+  const [atLimit, over, replaced] = [
+    await uploaded(tab, "At the limit", maxContentAnewBytes),
+    await uploaded(tab, "Over it", maxContentAnewBytes + 1),
+    await uploaded(tab, "Replaced", 300_000),
+  ];
   await update(laptop, replaced.id, { baseVersion: 1, content: text("a text now") }, {});
   return { world, laptop, atLimit, over, replaced };
 }
 
-const contentOf = (world: World, id: string): string | undefined => world.service.account.rows.get(id)?.versions[0]?.content;
+const contentOf = (world: World, id: string): string | undefined =>
+  world.service.account.rows.get(id)?.versions[0]?.content;
 
 /** As a device that knows nothing reads it. */
 async function opened(world: World, name: string, id: string, by: ShownPicture, version?: number): Promise<Bytes> {
@@ -74,10 +91,17 @@ describe.each(ways)("%s", (_, after, act) => {
     const { world, laptop, atLimit, over, replaced } = await largeContents();
     const before = [atLimit, replaced, over].map(({ id }) => contentOf(world, id));
     await act(laptop);
-    expect([atLimit, replaced, over].map(({ id }, index) => contentOf(world, id) === before[index])).toEqual([false, false, true]);
-    for (const { id, plain } of [atLimit, over]) expect(Buffer.compare(await opened(world, `for ${id}`, id, after), plain)).toBe(0);
+    expect([atLimit, replaced, over].map(({ id }, index) => contentOf(world, id) === before[index])).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    for (const { id, plain } of [atLimit, over])
+      expect(Buffer.compare(await opened(world, `for ${id}`, id, after), plain)).toBe(0);
     expect(Buffer.compare(await opened(world, "tablet", replaced.id, after, 1), replaced.plain)).toBe(0);
-    expect(new TextDecoder().decode((await recover(await world.open("phone"), replaced.id, after, {})).content)).toBe("a text now");
+    expect(new TextDecoder().decode((await recover(await world.open("phone"), replaced.id, after, {})).content)).toBe(
+      "a text now",
+    );
   });
 
   it.each<[string, (bytes: Bytes) => Bytes]>([

@@ -1,5 +1,15 @@
-/** One secret sealed anew, with all its versions: for a switch to another account key or other openers. */
-import { fromB64u, maxContentAnewBytes, toB64u, type SecretContent, type StagedRow, type VersionLine } from "@relicario/shared/api";
+/**
+ * One secret sealed anew, with all its versions: for a switch to another account key or other
+ * openers.
+ */
+import {
+  fromB64u,
+  maxContentAnewBytes,
+  toB64u,
+  type SecretContent,
+  type StagedRow,
+  type VersionLine,
+} from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
@@ -46,33 +56,59 @@ interface VersionSealedAnew {
 }
 
 /**
- * The label under `keys`, its `rev` one higher. Tickets of former versions that a shown opener opens are sealed anew to what the
- * secret is to have. Where it loses an opener, the newest ticket is too, and contents take another identity. What came to this account unsigned stays unsigned, and
- * a content that is larger than {@link maxContentAnewBytes} keeps its identity.
+ * The label under `keys`, its `rev` one higher. Tickets of former versions that a shown opener
+ * opens are sealed anew to what the secret is to have. Where it loses an opener, the newest ticket
+ * is too, and contents take another identity. What came to this account unsigned stays unsigned,
+ * and a content that is larger than {@link maxContentAnewBytes} keeps its identity.
  *
  * @throws PortalError those of reading: nothing that does not fit its label is sealed anew.
  */
-export async function sealSecretAnew(vault: VaultContext, opened: OpenedKeyring, row: AccountRow, how: SealingAnew, signal: AbortSignal | undefined): Promise<SecretSealedAnew> {
+export async function sealSecretAnew(
+  vault: VaultContext,
+  opened: OpenedKeyring,
+  row: AccountRow,
+  how: SealingAnew,
+  signal: AbortSignal | undefined,
+): Promise<SecretSealedAnew> {
   const label = await labelOf(vault.userId, opened.keys, row);
   const { secretId, version } = row;
   const wanted = how.wanted(label.openers);
   const isGone = row.stored.dropped_at !== undefined;
   const isLosing = wanted.length > 0 && label.openers.some((id) => !wanted.some((one) => one.id === id));
   const place = { secretId, version, rev: row.rev + 1 };
-  const present = isLosing && !isGone ? await versionAnew(vault, opened, { row, label, version }, { ...how, wanted, isLosing }, signal) : null;
-  if (isLosing && !isGone && present === null) throw new PortalError("decryption_failed", { details: { secret_id: secretId } }); // its label names a shown opener
+  const present =
+    isLosing && !isGone
+      ? await versionAnew(vault, opened, { row, label, version }, { ...how, wanted, isLosing }, signal)
+      : null;
+  if (isLosing && !isGone && present === null)
+    throw new PortalError("decryption_failed", { details: { secret_id: secretId } }); // its label names a shown opener
   const former = version === 1 ? [] : checkedFormer(row, label, await vault.service.versions(secretId, signal));
-  const formers = wanted.length === 0 ? new Map<number, VersionSealedAnew>() : await formersAnew(vault, opened, { row, label }, former, { ...how, wanted, isLosing }, signal);
+  const formers =
+    wanted.length === 0
+      ? new Map<number, VersionSealedAnew>()
+      : await formersAnew(vault, opened, { row, label }, former, { ...how, wanted, isLosing }, signal);
   const ids = wanted.length === 0 ? label.openers : wanted.map(({ id }) => id);
   const sealed = await sealLabel(how.keys, vault.userId, place, {
     ...label,
     openers: [...ids],
     rehearsed: label.rehearsed.filter(({ opener_id: id }) => ids.includes(id)),
     ticket_sha256: present === null ? label.ticket_sha256 : digestOf(present.ticket),
-    former_sha256: formerDigest(former.map(({ version: one, ticket_sha256: before }) => ({ version: one, ticketSha256: digestIn(formers.get(one), before) }))),
+    former_sha256: formerDigest(
+      former.map(({ version: one, ticket_sha256: before }) => ({
+        version: one,
+        ticketSha256: digestIn(formers.get(one), before),
+      })),
+    ),
   });
-  const rows = [stagedRow(secretId, version, present, sealed), ...[...formers].map(([one, anew]) => stagedRow(secretId, one, anew))];
-  return { rows, root: rootRow(place, sealed), contents: rows.filter(({ content }) => content !== undefined).map((one) => one.version) };
+  const rows = [
+    stagedRow(secretId, version, present, sealed),
+    ...[...formers].map(([one, anew]) => stagedRow(secretId, one, anew)),
+  ];
+  return {
+    rows,
+    root: rootRow(place, sealed),
+    contents: rows.filter(({ content }) => content !== undefined).map((one) => one.version),
+  };
 }
 
 async function formersAnew(
@@ -115,19 +151,38 @@ async function versionAnew(
     const { sig: _, ...signed } = ticket;
     const content = isLosing ? await contentAnew(vault, ticket, stored, signal) : null;
     const named = isPresent ? { title: label.title, tags: label.tags, name: label.name, rev: row.rev + 1 } : {};
-    const body = { ...signed, ...named, ...(content === null ? {} : { content_sha256: content.sha256, content_identity: content.identity }) };
-    return { ticket: toB64u(await sealSigned(recipients, await signTicket(keys, body))), content: content === null ? null : toB64u(content.sealed) };
+    const body = {
+      ...signed,
+      ...named,
+      ...(content === null ? {} : { content_sha256: content.sha256, content_identity: content.identity }),
+    };
+    return {
+      ticket: toB64u(await sealSigned(recipients, await signTicket(keys, body))),
+      content: content === null ? null : toB64u(content.sealed),
+    };
   }
   return null;
 }
 
 /** Null for a larger one. */
-async function contentAnew({ service }: VaultContext, ticket: OwnerTicket, stored: SecretContent, signal: AbortSignal | undefined): Promise<SealedContent | null> {
+async function contentAnew(
+  { service }: VaultContext,
+  ticket: OwnerTicket,
+  stored: SecretContent,
+  signal: AbortSignal | undefined,
+): Promise<SealedContent | null> {
   const { secret_id: secretId, version, content_kind: kind, size } = ticket;
   if (size > maxContentAnewBytes) return null;
   const most = mostSealedBytes(paddedLength(kind, size));
-  const sealed = stored.content === null ? (await service.content.range({ secretId, version }, 0, most, signal)).bytes : fromB64u(stored.content);
-  const plain = await openContent(kind, sealed, { sha256: ticket.content_sha256, identity: ticket.content_identity, size });
+  const sealed =
+    stored.content === null
+      ? (await service.content.range({ secretId, version }, 0, most, signal)).bytes
+      : fromB64u(stored.content);
+  const plain = await openContent(kind, sealed, {
+    sha256: ticket.content_sha256,
+    identity: ticket.content_identity,
+    size,
+  });
   try {
     return await sealContent(kind, plain);
   } finally {
@@ -136,7 +191,8 @@ async function contentAnew({ service }: VaultContext, ticket: OwnerTicket, store
 }
 
 function stagedRow(secretId: string, version: number, anew: VersionSealedAnew | null, label?: string): StagedRow {
-  const sealed = anew === null ? {} : { ticket: anew.ticket, ...(anew.content === null ? {} : { content: anew.content }) };
+  const sealed =
+    anew === null ? {} : { ticket: anew.ticket, ...(anew.content === null ? {} : { content: anew.content }) };
   return { secret_db_id: secretId, version, ...(label === undefined ? {} : { label }), ...sealed };
 }
 

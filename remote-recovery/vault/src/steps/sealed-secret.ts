@@ -1,4 +1,7 @@
-/** What is published of a secret: its content, sealed once, and the row that goes with it, sealed anew at every try. */
+/**
+ * What is published of a secret: its content, sealed once, and the row that goes with it, sealed
+ * anew at every try.
+ */
 import { maxSmallSecretBytes, toB64u, type KeyringChange } from "@relicario/shared/api";
 import type { ContentKind, ProtectRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
@@ -42,14 +45,23 @@ export interface ReadyContent {
  *
  * @throws PortalError `payload_too_large`, `validation_error`.
  */
-export async function sealInCall(vault: VaultContext, chosen: ChosenContent, options: ActOptions): Promise<ReadyContent> {
+export async function sealInCall(
+  vault: VaultContext,
+  chosen: ChosenContent,
+  options: ActOptions,
+): Promise<ReadyContent> {
   options.onProgress?.({ phase: "sealing", done: 0, total: 2 });
   const { content, ...facts } = await sealSmall(chosen);
   return { ...facts, publish: (row) => vault.service.store({ ...row, content }) };
 }
 
-/** Content sealed once, as it stands in a call: base64url. @throws PortalError as {@link sealInCall}. */
-export async function sealSmall(chosen: ChosenContent): Promise<Omit<ReadyContent, "publish"> & { readonly content: string }> {
+/**
+ * Content sealed once, as it stands in a call: base64url. @throws PortalError as {@link
+ * sealInCall}.
+ */
+export async function sealSmall(
+  chosen: ChosenContent,
+): Promise<Omit<ReadyContent, "publish"> & { readonly content: string }> {
   const plain = await contentBytes(chosen.content);
   const { sealed, sha256, identity, size } = await sealContent(chosen.contentKind, plain);
   wipe(plain);
@@ -60,10 +72,12 @@ export async function sealSmall(chosen: ChosenContent): Promise<Omit<ReadyConten
 /**
  * The content's bytes.
  *
- * @throws PortalError `payload_too_large` for what cannot go in one call; `validation_error` when the file has gone.
+ * @throws PortalError `payload_too_large` for what cannot go in one call; `validation_error` when
+ *   the file has gone.
  */
 async function contentBytes(content: Blob): Promise<Bytes> {
-  if (content.size > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  if (content.size > maxSmallSecretBytes)
+    throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
   try {
     return new Uint8Array(await content.arrayBuffer());
   } catch (cause) {
@@ -71,9 +85,12 @@ async function contentBytes(content: Blob): Promise<Bytes> {
   }
 }
 
-/** @throws PortalError `payload_too_large` when the sealed content is over the limit of one call. */
+/**
+ * @throws PortalError `payload_too_large` when the sealed content is over the limit of one call.
+ */
 function requireSmall(sealed: Bytes): void {
-  if (sealed.length > maxSmallSecretBytes) throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  if (sealed.length > maxSmallSecretBytes)
+    throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
 }
 
 /** What label and ticket say of a version. */
@@ -92,8 +109,6 @@ export interface Described {
 /** What a label says beside that: what went before this version, and what became of it outside. */
 export type Carried = Pick<Label, "former_sha256" | "rehearsed" | "kits" | "source">;
 
-
-
 export interface SealedRow {
   readonly label: string;
   /** base64url. */
@@ -101,7 +116,10 @@ export interface SealedRow {
   readonly root: RootRow;
 }
 
-/** Ticket and label of one version: the ticket signed and sealed to the openers, the label naming them and its digest. */
+/**
+ * Ticket and label of one version: the ticket signed and sealed to the openers, the label naming
+ * them and its digest.
+ */
 export async function sealRow(
   vault: VaultContext,
   keys: TitlesKeys,

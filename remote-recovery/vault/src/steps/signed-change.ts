@@ -1,4 +1,11 @@
-import { toB64u, type ImageRecord, type Keyring, type KeyringChange, type KeyStatement, type Slot } from "@relicario/shared/api";
+import {
+  toB64u,
+  type ImageRecord,
+  type Keyring,
+  type KeyringChange,
+  type KeyStatement,
+  type Slot,
+} from "@relicario/shared/api";
 
 import type { TitlesKeys } from "../seal/account-key.ts";
 import { sealBook, type Book } from "../seal/book.ts";
@@ -31,7 +38,13 @@ export interface Besides {
 }
 
 /** The change that follows the account as it was read, with these rows in it. */
-export async function nextChange(vault: VaultContext, account: AccountView, opened: OpenedKeyring, rows: readonly RootRow[], { enrolled = null, documents = {}, slots, imageRecords, purge, purgeVersions, stage, rotated }: Besides): Promise<SignedChange> {
+export async function nextChange(
+  vault: VaultContext,
+  account: AccountView,
+  opened: OpenedKeyring,
+  rows: readonly RootRow[],
+  { enrolled = null, documents = {}, slots, imageRecords, purge, purgeVersions, stage, rotated }: Besides,
+): Promise<SignedChange> {
   const keys = rotated?.keys ?? opened.keys;
   const { keyring } = account.view;
   const { userId } = vault;
@@ -70,9 +83,17 @@ export async function nextChange(vault: VaultContext, account: AccountView, open
  *
  * @param before the keyring that an account that is started anew follows, and whose openers all go.
  */
-export async function firstChange(vault: VaultContext, first: FirstAccount, rows: readonly RootRow[], before: Keyring | null = null): Promise<SignedChange> {
+export async function firstChange(
+  vault: VaultContext,
+  first: FirstAccount,
+  rows: readonly RootRow[],
+  before: Keyring | null = null,
+): Promise<SignedChange> {
   const { keys, statement } = first;
-  const [book, shares] = await Promise.all([sealBook(keys, vault.userId, first.book), sealShares(keys, vault.userId, first.shares)]);
+  const [book, shares] = await Promise.all([
+    sealBook(keys, vault.userId, first.book),
+    sealShares(keys, vault.userId, first.shares),
+  ]);
   const state: State = {
     v: 1,
     key_epoch: keys.keyEpoch,
@@ -85,15 +106,38 @@ export async function firstChange(vault: VaultContext, first: FirstAccount, rows
   };
   const previous = before === null ? null : stateDigest(before.state);
   const { slots, image_records: records } = entryOf(first, before?.slots);
-  const keyring = await signKeyringChange(keys, { ...(await changeOf(vault, keys, state, previous)), book, shares, key_statement: statement, slots, image_records: records });
+  const keyring = await signKeyringChange(keys, {
+    ...(await changeOf(vault, keys, state, previous)),
+    book,
+    shares,
+    key_statement: statement,
+    slots,
+    image_records: records,
+  });
   return { keys, keyring, state, first: true };
 }
 
-async function changeOf(vault: VaultContext, keys: TitlesKeys, state: State, previous: string | null): Promise<Pick<KeyringChange, "v" | "user_id" | "key_epoch" | "state_rev" | "state">> {
-  return { v: 1, user_id: vault.userId, key_epoch: keys.keyEpoch, state_rev: state.state_rev, state: await sealState(keys, vault.userId, state, previous) };
+async function changeOf(
+  vault: VaultContext,
+  keys: TitlesKeys,
+  state: State,
+  previous: string | null,
+): Promise<Pick<KeyringChange, "v" | "user_id" | "key_epoch" | "state_rev" | "state">> {
+  return {
+    v: 1,
+    user_id: vault.userId,
+    key_epoch: keys.keyEpoch,
+    state_rev: state.state_rev,
+    state: await sealState(keys, vault.userId, state, previous),
+  };
 }
 
-function entryOf({ slot, record }: { readonly slot: Slot; readonly record: ImageRecord }, gone: readonly Slot[] = []): Required<Pick<KeyringChange, "slots" | "image_records">> {
-  const [ids, images] = [gone, gone.filter(({ kind }) => kind === "image")].map((slots) => slots.map(({ opener_id: id }) => id));
+function entryOf(
+  { slot, record }: { readonly slot: Slot; readonly record: ImageRecord },
+  gone: readonly Slot[] = [],
+): Required<Pick<KeyringChange, "slots" | "image_records">> {
+  const [ids, images] = [gone, gone.filter(({ kind }) => kind === "image")].map((slots) =>
+    slots.map(({ opener_id: id }) => id),
+  );
   return { slots: { set: [slot], remove: ids ?? [] }, image_records: { set: [record], remove: images ?? [] } };
 }

@@ -1,4 +1,11 @@
-import { canonicalBytes, fromB64u, maxJsonBodyBytes, maxStagedRows, toB64u, type StagedRow } from "@relicario/shared/api";
+import {
+  canonicalBytes,
+  fromB64u,
+  maxJsonBodyBytes,
+  maxStagedRows,
+  toB64u,
+  type StagedRow,
+} from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
@@ -30,14 +37,19 @@ export function newStage(vault: VaultContext): Stage {
 }
 
 /** Sends rows in as many calls as they take. */
-export function stageSender(vault: VaultContext, stage: Stage, { signal }: ActOptions): { readonly add: (from: string, rows: readonly StagedRow[]) => Promise<void>; readonly flush: () => Promise<void> } {
+export function stageSender(
+  vault: VaultContext,
+  stage: Stage,
+  { signal }: ActOptions,
+): { readonly add: (from: string, rows: readonly StagedRow[]) => Promise<void>; readonly flush: () => Promise<void> } {
   let waiting: { readonly from: string; readonly rows: readonly StagedRow[] }[] = [];
   let length = 0;
   const flush = async (): Promise<void> => {
     const sent = waiting;
     const rows = sent.flatMap((secret) => secret.rows);
     [waiting, length] = [[], 0];
-    for (const part of partsOf(rows)) await sendUntilAnswered(vault.pause, () => vault.service.stage(stage.id, part, signal));
+    for (const part of partsOf(rows))
+      await sendUntilAnswered(vault.pause, () => vault.service.stage(stage.id, part, signal));
     for (const secret of sent) enter(stage, secret.from, secret.rows);
   };
   return {
@@ -74,23 +86,31 @@ function lengthOf({ label = "", ticket = "", content = "" }: StagedRow): number 
 function enter(stage: Stage, from: string, rows: readonly StagedRow[]): void {
   const [first] = rows;
   if (first === undefined) return;
-  stage.secrets.set(first.secret_db_id, { from, rows: new Map(rows.map((row) => [row.version, toB64u(sha256(canonicalBytes(row)))])) });
+  stage.secrets.set(first.secret_db_id, {
+    from,
+    rows: new Map(rows.map((row) => [row.version, toB64u(sha256(canonicalBytes(row)))])),
+  });
 }
 
 /**
- * Compares what the service has with what was sent. Secrets that it has otherwise, or not at all, are forgotten here and so
- * staged once more.
+ * Compares what the service has with what was sent. Secrets that it has otherwise, or not at all,
+ * are forgotten here and so staged once more.
  *
- * @returns `whole` when all of it is there; `damaged` when some has to come again; `strange` when there is no such stage, or it has
- *   rows that nobody here sent: then another one is begun.
+ * @returns `whole` when all of it is there; `damaged` when some has to come again; `strange` when
+ *   there is no such stage, or it has rows that nobody here sent: then another one is begun.
  */
-export async function compareStage(vault: VaultContext, stage: Stage, signal: AbortSignal | undefined): Promise<"whole" | "damaged" | "strange"> {
+export async function compareStage(
+  vault: VaultContext,
+  stage: Stage,
+  signal: AbortSignal | undefined,
+): Promise<"whole" | "damaged" | "strange"> {
   const there = new Map<string, Map<number, string>>();
   try {
-    for (let cursor: string | null = null, page = null; page === null || cursor !== null; ) {
+    for (let cursor: string | null = null, page = null; page === null || cursor !== null;) {
       page = await vault.service.staged(stage.id, cursor, signal);
       const before = cursor;
-      for (const { secret_db_id: id, version, row_sha256: digest } of page.rows) there.set(id, (there.get(id) ?? new Map<number, string>()).set(version, digest));
+      for (const { secret_db_id: id, version, row_sha256: digest } of page.rows)
+        there.set(id, (there.get(id) ?? new Map<number, string>()).set(version, digest));
       cursor = page.next_cursor;
       if (cursor !== null && before !== null && cursor <= before) return "strange"; // it would never end
     }
@@ -111,6 +131,10 @@ function isSame(sent: ReadonlyMap<number, string>, there: ReadonlyMap<number, st
 /** `stage_sha256` of a change: over what was sent, never over what the service says. */
 export function digestOfStage({ secrets }: Stage): string {
   const sorted = [...secrets].sort(([left], [right]) => (left < right ? -1 : 1));
-  const lines = sorted.flatMap(([id, { rows }]) => [...rows].sort(([left], [right]) => left - right).map(([version, digest]) => `${id} ${String(version)} ${bytesToHex(fromB64u(digest))}\n`));
+  const lines = sorted.flatMap(([id, { rows }]) =>
+    [...rows]
+      .sort(([left], [right]) => left - right)
+      .map(([version, digest]) => `${id} ${String(version)} ${bytesToHex(fromB64u(digest))}\n`),
+  );
   return toB64u(sha256(utf8(lines.join(""))));
 }

@@ -16,28 +16,42 @@ import { isAnswerLost, sendUntilAnswered } from "./until-answered.ts";
 /** What a switch does, made anew from the account as it is at each try. */
 export interface Switch {
   readonly how: SealingAnew;
-  /** What goes into the change beside the rows. @param shares the document, with the end of those whose contents are sealed anew; null where none ends */
+  /**
+   * What goes into the change beside the rows. @param shares the document, with the end of those
+   * whose contents are sealed anew; null where none ends
+   */
   readonly besides: (shares: Shares | null) => Promise<Besides>;
-  /** Reads what was switched to. @throws PortalError `publication_not_seen` when the account does not show it. */
+  /**
+   * Reads what was switched to. @throws PortalError `publication_not_seen` when the account does
+   * not show it.
+   */
   readonly confirm: (change: SignedChange) => Promise<void>;
 }
 
 /**
  * [Note: A switch of rows]
  *
- * 1. Keyring and list are read and checked. Every row is sealed anew from what was read, and staged: it shows nowhere.
- * 2. What the service has staged is compared, digest by digest, with what was sent. What is missing or another is staged again.
- * 3. One keyring change, signed by the key that the account has, names the digest of what was sent. All of it or nothing is
- *    switched to. What was sealed from something that changed meanwhile is refused, and done anew.
+ * 1. Keyring and list are read and checked. Every row is sealed anew from what was read, and
+ *    staged: it shows nowhere.
+ * 2. What the service has staged is compared, digest by digest, with what was sent. What is missing
+ *    or another is staged again.
+ * 3. One keyring change, signed by the key that the account has, names the digest of what was sent.
+ *    All of it or nothing is switched to. What was sealed from something that changed meanwhile is
+ *    refused, and done anew.
  * 4. It is believed once the account was read again.
  *
- * Nothing that only this device has is needed before 3, so an interruption leaves nothing to go on with: the next call begins
- * another stage.
+ * Nothing that only this device has is needed before 3, so an interruption leaves nothing to go on
+ * with: the next call begins another stage.
  *
- * @throws PortalError `list_mismatch` for a service that does not keep what it is given, `state_conflict`, `cancelled` (up to
- *   the moment of sending), `publication_not_seen`, and those of reading and of the plan. Nothing is changed then, but after the last.
+ * @throws PortalError `list_mismatch` for a service that does not keep what it is given,
+ *   `state_conflict`, `cancelled` (up to the moment of sending), `publication_not_seen`, and those
+ *   of reading and of the plan. Nothing is changed then, but after the last.
  */
-export async function switchRows(vault: VaultContext, plan: (account: AccountView, opened: OpenedKeyring) => Promise<Switch>, options: ActOptions): Promise<void> {
+export async function switchRows(
+  vault: VaultContext,
+  plan: (account: AccountView, opened: OpenedKeyring) => Promise<Switch>,
+  options: ActOptions,
+): Promise<void> {
   let work = begin(vault);
   let sent: Sent | null = null;
   for (let tries = 1; sent === null; tries++) {
@@ -55,9 +69,19 @@ export async function switchRows(vault: VaultContext, plan: (account: AccountVie
         if (there === "strange") work = begin(vault);
         throw new PortalError("list_mismatch");
       }
-      const shares = withEnded(opened.shares, vault.now(), ({ secret_id: id, version }) => sealed.get(id)?.contents.includes(version) === true);
+      const shares = withEnded(
+        opened.shares,
+        vault.now(),
+        ({ secret_id: id, version }) => sealed.get(id)?.contents.includes(version) === true,
+      );
       const stage = { id: work.stage.id, sha256: digestOfStage(work.stage) };
-      const change = await nextChange(vault, account, opened, [...sealed.values()].map(({ root }) => root), { ...(await besides(shares)), stage });
+      const change = await nextChange(
+        vault,
+        account,
+        opened,
+        [...sealed.values()].map(({ root }) => root),
+        { ...(await besides(shares)), stage },
+      );
       refuseCancelled(options.signal); // the last moment: what is sent may be published
       sent = { change, confirm, lost: await send(vault, change, options) };
     } catch (error) {
@@ -98,7 +122,14 @@ function begin(vault: VaultContext): Work {
 }
 
 /** Seals and stages what was not staged from the same row before. */
-async function sealAll(vault: VaultContext, account: AccountView, opened: OpenedKeyring, how: SealingAnew, { stage, sealed }: Work, options: ActOptions): Promise<ReadonlyMap<string, Sealed>> {
+async function sealAll(
+  vault: VaultContext,
+  account: AccountView,
+  opened: OpenedKeyring,
+  how: SealingAnew,
+  { stage, sealed }: Work,
+  options: ActOptions,
+): Promise<ReadonlyMap<string, Sealed>> {
   const sender = stageSender(vault, stage, options);
   const rows = [...account.rows.values()];
   for (const [index, row] of rows.entries()) {

@@ -8,8 +8,8 @@ const resends = 2;
 const pauseMilliseconds = 800;
 
 /**
- * Sends a call, and up to two times again while its answer is lost. Only for calls that the service answers the second time as
- * the first: with a keyring change, or with the id of a claim.
+ * Sends a call, and up to two times again while its answer is lost. Only for calls that the service
+ * answers the second time as the first: with a keyring change, or with the id of a claim.
  */
 export async function sendUntilAnswered<T>(pause: Pause, send: () => Promise<T>): Promise<T> {
   for (let done = 0; ; done++) {
@@ -22,7 +22,10 @@ export async function sendUntilAnswered<T>(pause: Pause, send: () => Promise<T>)
   }
 }
 
-/** Whether the service may have done it all the same. Not what is transient: too many calls are refused, and then nothing was done. */
+/**
+ * Whether the service may have done it all the same. Not what is transient: too many calls are
+ * refused, and then nothing was done.
+ */
 export function isAnswerLost(error: unknown): boolean {
   return isPortalError(error, "service_unavailable", "timed_out", "internal_error", "bad_answer", "offline");
 }

@@ -2,7 +2,14 @@ import { fromB64u } from "@relicario/shared/api";
 import type { Http, OfferedRequest, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { answerRequest, lookAtRequest, type AnswerOptions, type AnswerParts, type RequestLink, type TakenAnswer } from "../requests/answer.ts";
+import {
+  answerRequest,
+  lookAtRequest,
+  type AnswerOptions,
+  type AnswerParts,
+  type RequestLink,
+  type TakenAnswer,
+} from "../requests/answer.ts";
 import { answerCallsOn } from "../requests/answer-calls.ts";
 import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
 import { askForSecret, type MadeRequest } from "../requests/ask.ts";
@@ -21,8 +28,14 @@ export interface Provider extends RequestLink {
   readonly answer: (provided: ProvidedSecret, options?: AnswerOptions) => Promise<TakenAnswer>;
 }
 
-/** A page opened by a link: path and fragment. What the browser kept of it before is there again. */
-export async function providerWith({ service }: { readonly service: { readonly http: Http } }, link: string, clock = { now: Date.now() }): Promise<Provider> {
+/**
+ * A page opened by a link: path and fragment. What the browser kept of it before is there again.
+ */
+export async function providerWith(
+  { service }: { readonly service: { readonly http: Http } },
+  link: string,
+  clock = { now: Date.now() },
+): Promise<Provider> {
   const [path = "", key = ""] = link.split("#s=");
   const requestLink: RequestLink = { requestId: path.replace("/request/", ""), linkKey: fromB64u(key) };
   const now = (): number => clock.now;
@@ -33,7 +46,9 @@ export async function providerWith({ service }: { readonly service: { readonly h
     newDigest: createRunningDigest,
     patience: {
       wait: (_milliseconds, signal) => {
-        return signal.aborted ? Promise.reject(new PortalError("cancelled", { cause: signal.reason })) : Promise.resolve();
+        return signal.aborted
+          ? Promise.reject(new PortalError("cancelled", { cause: signal.reason }))
+          : Promise.resolve();
       },
     },
     now,
@@ -49,11 +64,23 @@ export async function providerWith({ service }: { readonly service: { readonly h
 }
 
 export function aRequest(vault: Pick<VaultContext, "now">, change: Partial<SecretRequest> = {}): SecretRequest {
-  return { title: "The deed", note: "for the notary", askedBy: "José", expiresAt: new Date(vault.now() + 7 * 86_400_000).toISOString(), maxSize: 10_000_000, notify: false, ...change };
+  return {
+    title: "The deed",
+    note: "for the notary",
+    askedBy: "José",
+    expiresAt: new Date(vault.now() + 7 * 86_400_000).toISOString(),
+    maxSize: 10_000_000,
+    notify: false,
+    ...change,
+  };
 }
 
 /** A request of a vault that has shown an opener, and somebody who has its link. */
-export async function asked(world: World, vault: VaultContext, change: Partial<SecretRequest> = {}): Promise<MadeRequest & { readonly provider: Provider }> {
+export async function asked(
+  world: World,
+  vault: VaultContext,
+  change: Partial<SecretRequest> = {},
+): Promise<MadeRequest & { readonly provider: Provider }> {
   const made = await askForSecret(vault, aRequest(vault, change), null);
   return { ...made, provider: await providerWith(world, made.link) };
 }

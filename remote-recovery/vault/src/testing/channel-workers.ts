@@ -24,8 +24,15 @@ export function leavePortsUnwaited(): void {
   });
 }
 
-/** Workers over message channels: everything crosses by structured clone, as in a browser, without threads. */
-export function channelWorkers(): WorkerStarter & { readonly started: string[]; readonly ended: string[]; failNext: string | null } {
+/**
+ * Workers over message channels: everything crosses by structured clone, as in a browser, without
+ * threads.
+ */
+export function channelWorkers(): WorkerStarter & {
+  readonly started: string[];
+  readonly ended: string[];
+  failNext: string | null;
+} {
   const run = <T extends object>(name: string, api: T): RunningWorker<T> => {
     if (starter.failNext === name) {
       starter.failNext = null;
@@ -34,14 +41,33 @@ export function channelWorkers(): WorkerStarter & { readonly started: string[]; 
     starter.started.push(name);
     const { port1, port2 } = new MessageChannel();
     serveCalls(api, port1);
-    return { remote: callsTo<T>(port2), failed: new Promise(() => undefined), end: () => { starter.ended.push(name); port1.close(); } };
+    return {
+      remote: callsTo<T>(port2),
+      failed: new Promise(() => undefined),
+      end: () => {
+        starter.ended.push(name);
+        port1.close();
+      },
+    };
   };
   const starter = {
     started: [] as string[],
     ended: [] as string[],
     failNext: null as string | null,
-    vault: () => attempt(() => run<VaultWorkerApi>("vault", createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
-    visitor: () => attempt(() => run<VisitorWorkerApi>("visitor", createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)))),
+    vault: () =>
+      attempt(() =>
+        run<VaultWorkerApi>(
+          "vault",
+          createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)),
+        ),
+      ),
+    visitor: () =>
+      attempt(() =>
+        run<VisitorWorkerApi>(
+          "visitor",
+          createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)),
+        ),
+      ),
     transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
     importReader: () => attempt(() => run<ImportWorkerApi>("import", createImportWorkerApi())),
     engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),

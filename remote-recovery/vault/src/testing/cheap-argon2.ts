@@ -1,7 +1,7 @@
 /**
- * Set-up of the vault's tests: Argon2id takes 64 KiB and one pass instead of 64 MiB and three. Costs that are stored or read stay
- * those of the product, and are judged as there; each gives another key. Tests of vectors take the real function:
- * `jest.unmock("./kdf.ts")`.
+ * Set-up of the vault's tests: Argon2id takes 64 KiB and one pass instead of 64 MiB and three.
+ * Costs that are stored or read stay those of the product, and are judged as there; each gives
+ * another key. Tests of vectors take the real function: `jest.unmock("./kdf.ts")`.
  */
 import { argon2id } from "hash-wasm";
 
@@ -11,7 +11,16 @@ jest.mock("../seal/kdf.ts", () => {
   const real = jest.requireActual<typeof import("../seal/kdf.ts")>("../seal/kdf.ts");
   const stretch: typeof real.stretch = async (password, salt, costs) => {
     const { memoryKib, passes, lanes }: Argon2Costs = real.requireSaneCosts(costs);
-    const hash = await argon2id({ password, salt, secret: [memoryKib, passes, lanes].join(" "), memorySize: 64, iterations: 1, parallelism: lanes, hashLength: 32, outputType: "binary" });
+    const hash = await argon2id({
+      password,
+      salt,
+      secret: [memoryKib, passes, lanes].join(" "),
+      memorySize: 64,
+      iterations: 1,
+      parallelism: lanes,
+      hashLength: 32,
+      outputType: "binary",
+    });
     return Uint8Array.from(hash);
   };
   return { ...real, stretch };

@@ -3,7 +3,10 @@ import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
 
-/** Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it directly. */
+/**
+ * Rows, keyring and objects of one account, as the service keeps them. Tests tamper with it
+ * directly.
+ */
 export interface FakeAccount {
   keyring: {
     keyEpoch: number;
@@ -26,7 +29,10 @@ export interface FakeAccount {
   uploads?: Map<string, FakeUpload>;
   /** Where starting the account anew stands; not asked for unless a test says so. */
   startAnew?: "ready" | "begun";
-  /** Rows sealed anew that show nowhere yet, by id and version, each with the label and ticket that it was sealed from. */
+  /**
+   * Rows sealed anew that show nowhere yet, by id and version, each with the label and ticket that
+   * it was sealed from.
+   */
   stage?: { readonly id: string; readonly rows: Map<string, { row: StagedRow; readonly before: string }> };
   /** What others were asked for, by id. */
   requests?: Map<string, FakeRequest>;
@@ -89,7 +95,10 @@ export function fail(code: ErrorCode): PortalError {
   return new PortalError(code);
 }
 
-/** What a row is sealed from: the ticket of its version, and the label of the present one. @throws PortalError `not_found`, `version_conflict`, `content_gone` */
+/**
+ * What a row is sealed from: the ticket of its version, and the label of the present one. @throws
+ * PortalError `not_found`, `version_conflict`, `content_gone`
+ */
 export function placeOf(account: FakeAccount, { secret_db_id: id, version, label, ticket }: StagedRow): string {
   const versions = account.rows.get(id)?.versions ?? [];
   const stands = versions[version - 1];
@@ -108,10 +117,19 @@ export function alterStagedRow({ stage }: FakeAccount): void {
 /** The staged rows in the order of their digests. */
 export function stagedRows({ stage }: FakeAccount): StagedRow[] {
   const rows = [...(stage?.rows.values() ?? [])].map(({ row }) => row);
-  return rows.sort((left, right) => (left.secret_db_id === right.secret_db_id ? left.version - right.version : left.secret_db_id < right.secret_db_id ? -1 : 1));
+  return rows.sort((left, right) =>
+    left.secret_db_id === right.secret_db_id
+      ? left.version - right.version
+      : left.secret_db_id < right.secret_db_id
+        ? -1
+        : 1,
+  );
 }
 
-/** A row that gets a version: `id_taken` where it is a new one, `not_found` and `version_conflict` where it is not. */
+/**
+ * A row that gets a version: `id_taken` where it is a new one, `not_found` and `version_conflict`
+ * where it is not.
+ */
 export function refuseConflicts(account: FakeAccount, id: string, base: number | null): void {
   const versions = account.rows.get(id)?.versions.length;
   if (base === null && (versions !== undefined || account.purged?.has(id) === true)) throw fail("id_taken");
@@ -121,7 +139,13 @@ export function refuseConflicts(account: FakeAccount, id: string, base: number |
 
 /** Out of the trash, too. Gives its number. */
 export function addVersion(account: FakeAccount, id: string, version: FakeRow["versions"][number]): number {
-  const row = account.rows.get(id) ?? { favorite: false, createdAt: version.createdAt, updatedAt: version.createdAt, deletedAt: null, versions: [] };
+  const row = account.rows.get(id) ?? {
+    favorite: false,
+    createdAt: version.createdAt,
+    updatedAt: version.createdAt,
+    deletedAt: null,
+    versions: [],
+  };
   row.versions.push(version);
   row.deletedAt = null;
   account.rows.set(id, row);
@@ -131,10 +155,14 @@ export function addVersion(account: FakeAccount, id: string, version: FakeRow["v
 
 /** No version here is old enough to give way to one more. */
 export function refuseTooMany({ formerVersions = maxFormerVersions }: FakeAccount, row: FakeRow | undefined): void {
-  if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersions) throw fail("too_many_versions");
+  if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersions)
+    throw fail("too_many_versions");
 }
 
-/** The account's counter moves on with every change of a row; a test that tampers with one touches it too. */
+/**
+ * The account's counter moves on with every change of a row; a test that tampers with one touches
+ * it too.
+ */
 export function touch(account: FakeAccount, row: FakeRow): void {
   row.change = ++account.changes;
 }

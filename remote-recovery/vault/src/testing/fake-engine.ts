@@ -4,9 +4,10 @@ import { GateReason, GateVerdict, type Engine, type GateReport, type Sketch } fr
 import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 
 /**
- * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text: `photo:<subject>` with anything
- * after a `/` being a changed copy of it (`photo:market/small`). `/cropped` is changed too far to recover. A subject that
- * begins with `plain-` is red, with `amber-` amber, with `pale-` amber once its copies were tested.
+ * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text:
+ * `photo:<subject>` with anything after a `/` being a changed copy of it (`photo:market/small`).
+ * `/cropped` is changed too far to recover. A subject that begins with `plain-` is red, with
+ * `amber-` amber, with `pale-` amber once its copies were tested.
  */
 export function createFakeEngine(): Engine & { readonly calls: string[] } {
   const calls: string[] = [];
@@ -28,9 +29,15 @@ export function createFakeEngine(): Engine & { readonly calls: string[] } {
         const { subject, cropped } = subjectOf(picture);
         const index = known.findIndex((sketch) => isSketchOf(sketch, subject));
         const gate = gateOf(subject);
-        if (index === -1 && gate.verdict === "red") throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
+        if (index === -1 && gate.verdict === "red")
+          throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
         const found = index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : secretOf(subject) };
-        return { gate: found === null ? tested(gate, subject) : gate, sketch: sketchFor(subject), imageSecretBytes: secretOf(subject), known: found };
+        return {
+          gate: found === null ? tested(gate, subject) : gate,
+          sketch: sketchFor(subject),
+          imageSecretBytes: secretOf(subject),
+          known: found,
+        };
       }),
     recover: (picture, sketches, options) =>
       attempt(() => {
@@ -74,7 +81,11 @@ function subjectOf(picture: Uint8Array): { subject: string; cropped: boolean } {
 }
 
 function gateOf(subject: string): GateReport {
-  const verdict = subject.startsWith("plain-") ? GateVerdict.red : subject.startsWith("amber-") ? GateVerdict.amber : GateVerdict.green;
+  const verdict = subject.startsWith("plain-")
+    ? GateVerdict.red
+    : subject.startsWith("amber-")
+      ? GateVerdict.amber
+      : GateVerdict.green;
   const reasons = verdict === GateVerdict.green ? [] : (["estimate"] as const);
   const redReasons = verdict === GateVerdict.red ? reasons : [];
   const measures = { coverage: 0.9, spread: 90, median: 9, tenth: 3, peak: 4, slope: -1, estimate: 0.8 };

@@ -1,4 +1,20 @@
-import { answerTokenHeader, CollectAnswer, CollectedRequest, CreateRequest, DropRequest, FinishAnswer, fromB64u, GetRequest, maxOpenAnswers, maxOpenRequests, requestDays, StartAnswer, toB64u, type KeyringChange, type RequestList } from "@relicario/shared/api";
+import {
+  answerTokenHeader,
+  CollectAnswer,
+  CollectedRequest,
+  CreateRequest,
+  DropRequest,
+  FinishAnswer,
+  fromB64u,
+  GetRequest,
+  maxOpenAnswers,
+  maxOpenRequests,
+  requestDays,
+  StartAnswer,
+  toB64u,
+  type KeyringChange,
+  type RequestList,
+} from "@relicario/shared/api";
 import type { HttpMethod, HttpOptions } from "@relicario/shared/contract";
 import type { z } from "zod";
 
@@ -14,12 +30,24 @@ const at = "2026-11-21T10:00:00.000Z";
 type State = RequestList["requests"][number]["state"];
 
 /** The calls of whoever was given a link, for all accounts. Undefined for any other path. */
-export async function handleAnswers(accounts: readonly FakeAccount[], method: HttpMethod, path: string, { body, headers }: HttpOptions, now: number): Promise<unknown> {
+export async function handleAnswers(
+  accounts: readonly FakeAccount[],
+  method: HttpMethod,
+  path: string,
+  { body, headers }: HttpOptions,
+  now: number,
+): Promise<unknown> {
   const call = `${method} ${path}`;
   if (call === "POST /requests/get") {
     const { request_id: id, link_auth: linkAuth } = GetRequest.parse(body);
     const request = byLink(accounts, id, linkAuth);
-    return { document: request.document, state: stateOf(request, now), max_size: request.maxSize, part_size: fakePartBytes, expires_at: request.expiresAt };
+    return {
+      document: request.document,
+      state: stateOf(request, now),
+      max_size: request.maxSize,
+      part_size: fakePartBytes,
+      expires_at: request.expiresAt,
+    };
   }
   if (call === "POST /requests/answer") return start(accounts, StartAnswer.parse(body), now);
   const [, answerId] = /^\/requests\/answer\/([^/]+)$/.exec(path) ?? [];
@@ -27,25 +55,53 @@ export async function handleAnswers(accounts: readonly FakeAccount[], method: Ht
 }
 
 /** The calls of whoever asks, by the service's rules. Undefined for any other path. */
-export function handleRequests(account: FakeAccount, userId: string, call: string, body: unknown, query: NonNullable<HttpOptions["query"]>, now: number): unknown {
+export function handleRequests(
+  account: FakeAccount,
+  userId: string,
+  call: string,
+  body: unknown,
+  query: NonNullable<HttpOptions["query"]>,
+  now: number,
+): unknown {
   if (!/^[A-Z]+ \/requests(\/|$)/.test(call)) return undefined;
   const requests = (account.requests ??= new Map());
   if (call === "POST /requests") return create(account, userId, requests, CreateRequest.parse(body), now);
-  if (call === "GET /requests") return { requests: [...requests].reverse().map(([id, request]) => line(id, request, now)).filter(({ state }) => query["get_expired"] === true || state === "awaiting" || state === "provided" || state === "collected") };
+  if (call === "GET /requests")
+    return {
+      requests: [...requests]
+        .reverse()
+        .map(([id, request]) => line(id, request, now))
+        .filter(
+          ({ state }) =>
+            query["get_expired"] === true || state === "awaiting" || state === "provided" || state === "collected",
+        ),
+    };
   if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
   const [, method, id = ""] = /^(PATCH|DELETE) \/requests\/([^/]+)$/.exec(call) ?? [];
   const { keyring } = method === "PATCH" ? CollectedRequest.parse(body) : DropRequest.parse(body);
   return withChange(account, userId, keyring, { rest: { request_id: id, method: method ?? "" } }, id, () => {
     const request = requests.get(id);
     if (request === undefined) throw fail("not_found");
-    if (method !== "PATCH") return () => { drop(request); };
+    if (method !== "PATCH")
+      return () => {
+        drop(request);
+      };
     if (request.state !== "provided" && request.state !== "collected") throw fail("conflict");
-    return () => { [request.state, request.collectedAt] = ["collected", request.collectedAt ?? at]; };
+    return () => {
+      [request.state, request.collectedAt] = ["collected", request.collectedAt ?? at];
+    };
   });
 }
 
 /** Looks for what stands in the way before the change is applied, and does the work after it. */
-function withChange(account: FakeAccount, userId: string, keyring: KeyringChange, call: ChangeCall, requestId: string, look: () => () => void): unknown {
+function withChange(
+  account: FakeAccount,
+  userId: string,
+  keyring: KeyringChange,
+  call: ChangeCall,
+  requestId: string,
+  look: () => () => void,
+): unknown {
   if (keyring.requests === undefined) throw fail("keyring_change_invalid");
   if (repeatOf(account, keyring, call) === null) {
     const work = look();
@@ -55,13 +111,32 @@ function withChange(account: FakeAccount, userId: string, keyring: KeyringChange
   return { request_id: requestId, state_rev: keyring.state_rev };
 }
 
-function create(account: FakeAccount, userId: string, requests: Map<string, FakeRequest>, { keyring, ...rest }: CreateRequest, now: number): unknown {
+function create(
+  account: FakeAccount,
+  userId: string,
+  requests: Map<string, FakeRequest>,
+  { keyring, ...rest }: CreateRequest,
+  now: number,
+): unknown {
   const { request_id: id, document, link_auth_sha256: linkAuthSha256, expires_at: expiresAt, max_size: maxSize } = rest;
   return withChange(account, userId, keyring, { rest }, id, () => {
     checkExpiry(expiresAt, requestDays.most, now);
-    if ([...requests.values()].filter((request) => stateOf(request, now) === "awaiting").length >= maxOpenRequests) throw fail("limit_reached");
+    if ([...requests.values()].filter((request) => stateOf(request, now) === "awaiting").length >= maxOpenRequests)
+      throw fail("limit_reached");
     if (requests.has(id)) throw fail("id_taken");
-    return () => { requests.set(id, { document, linkAuthSha256, createdAt: at, expiresAt, maxSize, state: "awaiting", provided: null, collectedAt: null, answers: new Map() }); };
+    return () => {
+      requests.set(id, {
+        document,
+        linkAuthSha256,
+        createdAt: at,
+        expiresAt,
+        maxSize,
+        state: "awaiting",
+        provided: null,
+        collectedAt: null,
+        answers: new Map(),
+      });
+    };
   });
 }
 
@@ -77,7 +152,16 @@ function stateOf({ state, expiresAt }: FakeRequest, now: number): State {
 
 function line(id: string, request: FakeRequest, now: number): RequestList["requests"][number] {
   const { createdAt, expiresAt, maxSize, provided, collectedAt } = request;
-  return { request_id: id, state: stateOf(request, now), created_at: createdAt, expires_at: expiresAt, max_size: maxSize, size: provided?.content.length ?? null, provided_at: provided?.at ?? null, collected_at: collectedAt };
+  return {
+    request_id: id,
+    state: stateOf(request, now),
+    created_at: createdAt,
+    expires_at: expiresAt,
+    max_size: maxSize,
+    size: provided?.content.length ?? null,
+    provided_at: provided?.at ?? null,
+    collected_at: collectedAt,
+  };
 }
 
 /** One that is revoked, or whose answer was dropped, is there for nobody. */
@@ -91,22 +175,43 @@ function byLink(accounts: readonly FakeAccount[], id: string, linkAuth: string):
 function collect(requests: Map<string, FakeRequest>, id: string): unknown {
   const { provided, collectedAt } = requests.get(id) ?? {};
   if (provided == null) throw fail(collectedAt == null ? "not_found" : "content_gone");
-  return { ticket: provided.ticket, provided_at: provided.at, download: { token: `answer ${id}`, size: provided.content.length, expires_at: at } };
+  return {
+    ticket: provided.ticket,
+    provided_at: provided.at,
+    download: { token: `answer ${id}`, size: provided.content.length, expires_at: at },
+  };
 }
 
-function start(accounts: readonly FakeAccount[], { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswer>, now: number): unknown {
+function start(
+  accounts: readonly FakeAccount[],
+  { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswer>,
+  now: number,
+): unknown {
   const request = byLink(accounts, id, linkAuth);
   if (size > request.maxSize) throw fail("payload_too_large");
   if (request.provided !== null) throw fail("request_closed");
   if (stateOf(request, now) !== "awaiting") throw fail("request_unavailable");
-  for (const oldest of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers))) request.answers.delete(oldest);
+  for (const oldest of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers)))
+    request.answers.delete(oldest);
   const answerId = newId(Date.now());
   const answer: FakeAnswer = { token: `token of ${answerId}`, size, parts: new Map() };
   request.answers.set(answerId, answer);
-  return { answer_id: answerId, token: answer.token, part_size: fakePartBytes, parts: partCount(answer), expires_at: at };
+  return {
+    answer_id: answerId,
+    token: answer.token,
+    part_size: fakePartBytes,
+    parts: partCount(answer),
+    expires_at: at,
+  };
 }
 
-async function ofAnswer(accounts: readonly FakeAccount[], answerId: string, token: string | undefined, method: HttpMethod, body: unknown): Promise<unknown> {
+async function ofAnswer(
+  accounts: readonly FakeAccount[],
+  answerId: string,
+  token: string | undefined,
+  method: HttpMethod,
+  body: unknown,
+): Promise<unknown> {
   const all = accounts.flatMap(({ requests }) => [...(requests?.values() ?? [])]);
   if (token !== `token of ${answerId}`) throw fail("not_found");
   const request = all.find(({ answers }) => answers.has(answerId));
@@ -115,13 +220,27 @@ async function ofAnswer(accounts: readonly FakeAccount[], answerId: string, toke
   const isFirst = request.provided?.answerId === answerId;
   if (!isFirst && request.state !== "awaiting") throw fail("request_closed");
   if (method === "PUT") return finish(request, answerId, answer, FinishAnswer.parse(body));
-  if (method === "GET") return { answer_id: answerId, size: answer.size, part_size: fakePartBytes, parts: partCount(answer), received: receivedParts(answer), expires_at: at, finished: isFirst };
+  if (method === "GET")
+    return {
+      answer_id: answerId,
+      size: answer.size,
+      part_size: fakePartBytes,
+      parts: partCount(answer),
+      received: receivedParts(answer),
+      expires_at: at,
+      finished: isFirst,
+    };
   if (isFirst) throw fail("request_closed");
   return receivePart(answer, requireForm(body));
 }
 
 /** The first one wins; the same one, byte for byte, answers as the first time. */
-function finish(request: FakeRequest, answerId: string, answer: FakeAnswer, body: z.infer<typeof FinishAnswer>): unknown {
+function finish(
+  request: FakeRequest,
+  answerId: string,
+  answer: FakeAnswer,
+  body: z.infer<typeof FinishAnswer>,
+): unknown {
   const call = JSON.stringify(body);
   if (request.provided === null) {
     const content = wholeOf(answer, body.content_sha256);

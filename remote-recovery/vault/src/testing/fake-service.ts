@@ -1,11 +1,39 @@
-import { AnswerDeviceLink, canonicalBytes, deviceLinkMinutes, FillDeviceLink, fromB64u, GetSecret, KeyringChange, maxSmallSecretBytes, maxStatesPage, SetFavorite, StageRows, StoreSecret, StoreSecrets, toB64u, type StagedRow, type VersionLine } from "@relicario/shared/api";
+import {
+  AnswerDeviceLink,
+  canonicalBytes,
+  deviceLinkMinutes,
+  FillDeviceLink,
+  fromB64u,
+  GetSecret,
+  KeyringChange,
+  maxSmallSecretBytes,
+  maxStatesPage,
+  SetFavorite,
+  StageRows,
+  StoreSecret,
+  StoreSecrets,
+  toB64u,
+  type StagedRow,
+  type VersionLine,
+} from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
 import { headerOf } from "../seal/document.ts";
-import { addVersion, fail, lastOf, placeOf, refuseConflicts, refuseTooMany, stagedRows, touch, type FakeAccount, type FakeRow } from "./fake-account.ts";
+import {
+  addVersion,
+  fail,
+  lastOf,
+  placeOf,
+  refuseConflicts,
+  refuseTooMany,
+  stagedRows,
+  touch,
+  type FakeAccount,
+  type FakeRow,
+} from "./fake-account.ts";
 import { applyChange, repeatOf, requireLabel } from "./fake-change.ts";
 import { handleAnswers, handleRequests } from "./fake-requests.ts";
 import { endSharesOf, handleSharing, type FakePerson, type FakeSharing } from "./fake-shares.ts";
@@ -30,7 +58,10 @@ export interface FakeService {
   readonly bodies: unknown[];
   /** Called before each call; throwing fails it before it reaches the service. */
   before: (call: string) => void | Promise<void>;
-  /** Called after each call that succeeded; throwing loses the answer. It may replace the answer: the hostile modes. */
+  /**
+   * Called after each call that succeeded; throwing loses the answer. It may replace the answer:
+   * the hostile modes.
+   */
   answer: (call: string, answer: unknown) => unknown;
   /** A copy to go back to: `service.account = earlier`. */
   readonly snapshot: () => FakeAccount;
@@ -56,8 +87,9 @@ const at = "2026-11-21T10:00:00.000Z";
 const pageSize = 3; // small, so that every test of the list turns pages
 
 /**
- * The service's rules over memory, at the network's edge: compare-and-set on `state_rev`, signatures, idempotency, one
- * transaction a call. Nothing here can open anything. What it answers is held to the real service by `contracts/`.
+ * The service's rules over memory, at the network's edge: compare-and-set on `state_rev`,
+ * signatures, idempotency, one transaction a call. Nothing here can open anything. What it answers
+ * is held to the real service by `contracts/`.
  */
 export function createFakeService(userId: string): FakeService {
   const httpOf = (signIn: string): Http => ({
@@ -66,15 +98,24 @@ export function createFakeService(userId: string): FakeService {
       service.calls.push(call);
       await service.before(call);
       requireSession(service, call);
-      return service.answer(call, openStream(service.account, service.sharing, path, options, service.now())) as HttpStream;
+      return service.answer(
+        call,
+        openStream(service.account, service.sharing, path, options, service.now()),
+      ) as HttpStream;
     },
-    request: async <T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
+    request: async <T>(
+      method: HttpMethod,
+      path: string,
+      schema: z.ZodType<T>,
+      options: HttpOptions = {},
+    ): Promise<T> => {
       if (options.signal?.aborted === true) throw new PortalError("cancelled");
       const call = `${method} ${path}`;
       service.calls.push(call);
       await service.before(call);
       const isForm = options.body instanceof FormData;
-      const body: unknown = isForm || options.body === undefined ? options.body : JSON.parse(JSON.stringify(options.body));
+      const body: unknown =
+        isForm || options.body === undefined ? options.body : JSON.parse(JSON.stringify(options.body));
       if (!isForm && body !== undefined) service.bodies.push(body);
       const answer: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(asRefusal);
       const parsed = schema.safeParse(service.answer(call, JSON.parse(JSON.stringify(answer))));
@@ -105,15 +146,25 @@ function asRefusal(cause: unknown): never {
 
 /** Without a session there are links alone. */
 function requireSession({ sharing }: FakeService, call: string): void {
-  const isForLinks = /^POST \/share\/(get-public-secret|content)(\/|$)|^POST \/requests\/get$|^[A-Z]+ \/requests\/answer(\/|$)/.test(call);
+  const isForLinks =
+    /^POST \/share\/(get-public-secret|content)(\/|$)|^POST \/requests\/get$|^[A-Z]+ \/requests\/answer(\/|$)/.test(
+      call,
+    );
   if (sharing?.me === null && !isForLinks) throw fail("unauthorized");
 }
 
-async function handle(service: FakeService, userId: string, { signIn, method, path, body, options }: Call): Promise<unknown> {
+async function handle(
+  service: FakeService,
+  userId: string,
+  { signIn, method, path, body, options }: Call,
+): Promise<unknown> {
   const { account, sharing } = service;
   const [call, query, now] = [`${method} ${path}`, options.query ?? {}, service.now()];
   requireSession(service, call);
-  const accounts = new Set([account, ...[...(sharing?.between.people.values() ?? [])].map((person) => person.account())]);
+  const accounts = new Set([
+    account,
+    ...[...(sharing?.between.people.values() ?? [])].map((person) => person.account()),
+  ]);
   const ofAnswer = await handleAnswers([...accounts], method, path, { ...options, body }, now);
   if (ofAnswer !== undefined) return ofAnswer;
   const ofUpload = await handleUpload(account, userId, method, path, body);
@@ -125,9 +176,11 @@ async function handle(service: FakeService, userId: string, { signIn, method, pa
   if (call === "GET /user/keyring") return presentKeyring(account, query);
   if (call === "PUT /user/keyring") return changeKeyring(service, userId, KeyringChange.parse(body));
   if (call === "POST /user/keyring/stage") return stage(account, userId, StageRows.parse(body));
-  if (call.startsWith("GET /user/keyring/stage/")) return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
+  if (call.startsWith("GET /user/keyring/stage/"))
+    return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
   const [, linkId, ofLinkAnswer] = /^(?:GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
-  if (linkId !== undefined) return handleDeviceLink(service, signIn, linkId, method === "PUT" ? body : null, ofLinkAnswer !== undefined);
+  if (linkId !== undefined)
+    return handleDeviceLink(service, signIn, linkId, method === "PUT" ? body : null, ofLinkAnswer !== undefined);
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query);
   if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
@@ -142,13 +195,21 @@ async function handle(service: FakeService, userId: string, { signIn, method, pa
 
 function changeKeyring({ account, sharing }: FakeService, userId: string, change: KeyringChange): unknown {
   if (repeatOf(account, change) !== null) return { state_rev: change.state_rev };
-  const resealed = change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
+  const resealed =
+    change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
   const stateRev = applyChange(account, userId, change);
-  if (sharing !== null) for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.between, sharing.me, id, version);
+  if (sharing !== null)
+    for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.between, sharing.me, id, version);
   return { state_rev: stateRev };
 }
 
-function handleDeviceLink({ deviceLinks: links, now }: FakeService, signIn: string, id: string, body: unknown, ofAnswer: boolean): unknown {
+function handleDeviceLink(
+  { deviceLinks: links, now }: FakeService,
+  signIn: string,
+  id: string,
+  body: unknown,
+  ofAnswer: boolean,
+): unknown {
   const there = links.get(id);
   const link = there !== undefined && there.expiresAt > now() ? there : undefined;
   const presented = (found: FakeDeviceLink) => ({ expires_at: new Date(found.expiresAt).toISOString() });
@@ -162,14 +223,18 @@ function handleDeviceLink({ deviceLinks: links, now }: FakeService, signIn: stri
   if (link === undefined) throw fail("not_found");
   const readsAnswer = ofAnswer && body === null;
   if ((link.filledBy === signIn) !== readsAnswer) throw fail("forbidden");
-  if (body === null) return ofAnswer ? { answer: link.answer, ...presented(link) } : { message: link.message, ...presented(link) };
+  if (body === null)
+    return ofAnswer ? { answer: link.answer, ...presented(link) } : { message: link.message, ...presented(link) };
   const { answer } = AnswerDeviceLink.parse(body);
   if (link.answer !== null && link.answer !== answer) throw fail("conflict");
   link.answer = answer;
   return presented(link);
 }
 
-function presentKeyring(account: FakeAccount, { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>): unknown {
+function presentKeyring(
+  account: FakeAccount,
+  { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>,
+): unknown {
   const { keyring } = account;
   const last = lastOf(keyring?.states);
   if (keyring === null || last === undefined) {
@@ -185,7 +250,9 @@ function presentKeyring(account: FakeAccount, { states_since: since, or_none: or
     requests: keyring.requests,
     slots: keyring.slots,
     key_statement: keyring.keyStatement,
-    ...(since === undefined ? {} : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPage) }),
+    ...(since === undefined
+      ? {}
+      : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPage) }),
   };
 }
 
@@ -205,7 +272,9 @@ function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: Sta
 
 function presentStage(account: FakeAccount, id: string, cursor: Query): unknown {
   if (account.stage?.id !== id) throw fail("not_found");
-  const left = stagedRows(account).filter(({ secret_db_id: secretId }) => cursor === undefined || secretId > String(cursor));
+  const left = stagedRows(account).filter(
+    ({ secret_db_id: secretId }) => cursor === undefined || secretId > String(cursor),
+  );
   const ids = [...new Set(left.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
   const rows = left.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
   const digest = (row: StagedRow): string => toB64u(sha256(canonicalBytes(row)));
@@ -223,7 +292,11 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
     if (row === undefined) throw fail("not_found");
     if (row.deletedAt !== null) touch(account, row);
     row.deletedAt = null;
-    return { secret_db_id: id, version: row.versions.length, state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0 };
+    return {
+      secret_db_id: id,
+      version: row.versions.length,
+      state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
+    };
   }
   const { keyring, ...rest } = body;
   const base = body.base_version ?? null;
@@ -234,9 +307,13 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   refuseConflicts(account, id, base);
   if ("content" in body) refuseTooMany(account, row);
   const stateRev = applyChange(account, userId, keyring, { rest, secret: { id, version } });
-  if ("content" in body) addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: at });
+  if ("content" in body)
+    addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: at });
   else if (row !== undefined) {
-    Object.assign(lastOf(row.versions) ?? {}, { label: body.label, ...(body.ticket === undefined ? {} : { ticket: body.ticket }) });
+    Object.assign(lastOf(row.versions) ?? {}, {
+      label: body.label,
+      ...(body.ticket === undefined ? {} : { ticket: body.ticket }),
+    });
     touch(account, row);
   }
   return { secret_db_id: id, version, state_rev: stateRev };
@@ -247,8 +324,12 @@ function storeBatch(account: FakeAccount, userId: string, { keyring, ...rest }: 
   if (repeatOf(account, keyring, { rest }) !== null) return { state_rev: keyring.state_rev };
   for (const { secret_db_id: id } of rest.secrets) refuseConflicts(account, id, null);
   const [first] = rest.secrets;
-  const stateRev = applyChange(account, userId, keyring, { rest, ...(first === undefined ? {} : { secret: { id: first.secret_db_id, version: 1 } }) });
-  for (const { secret_db_id: id, label, ticket, content } of rest.secrets) addVersion(account, id, { label, ticket, content, createdAt: at });
+  const stateRev = applyChange(account, userId, keyring, {
+    rest,
+    ...(first === undefined ? {} : { secret: { id: first.secret_db_id, version: 1 } }),
+  });
+  for (const { secret_db_id: id, label, ticket, content } of rest.secrets)
+    addVersion(account, id, { label, ticket, content, createdAt: at });
   return { state_rev: stateRev };
 }
 
@@ -269,7 +350,10 @@ function presentRow(id: string, row: FakeRow): unknown {
 type Query = string | number | boolean | undefined;
 
 function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable<HttpOptions["query"]>): unknown {
-  const ids = [...account.rows].filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since)).map(([id]) => id).sort();
+  const ids = [...account.rows]
+    .filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since))
+    .map(([id]) => id)
+    .sort();
   const left = cursor === undefined ? ids : ids.filter((id) => id > String(cursor));
   const page = left.slice(0, Math.min(pageSize, Number(limit ?? pageSize)));
   return {
@@ -281,7 +365,9 @@ function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable
     next_cursor: left.length > page.length ? lastOf(page) : null,
     state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
     changes: account.changes,
-    ...(since === undefined ? {} : { purged: [...(account.purged ?? [])].filter(([, change]) => change > Number(since)).map(([id]) => id) }),
+    ...(since === undefined
+      ? {}
+      : { purged: [...(account.purged ?? [])].filter(([, change]) => change > Number(since)).map(([id]) => id) }),
   };
 }
 
@@ -303,7 +389,10 @@ function presentSecret(account: FakeAccount, { secret_db_id: id, version }: z.in
 /** Newest first. */
 function linesOf(row: FakeRow | undefined): VersionLine[] {
   if (row === undefined) throw fail("not_found");
-  const line = ({ ticket, content, createdAt, dropped = false }: FakeRow["versions"][number], index: number): VersionLine => ({
+  const line = (
+    { ticket, content, createdAt, dropped = false }: FakeRow["versions"][number],
+    index: number,
+  ): VersionLine => ({
     version: index + 1,
     ticket_sha256: toB64u(sha256(fromB64u(ticket))),
     size: fromB64u(content).length,

@@ -1,4 +1,14 @@
-import { ChangeShare, CreateShare, fromB64u, maxWrongPasswords, OpenShare, shareDays, toB64u, type OwnShare, type ShareOffer } from "@relicario/shared/api";
+import {
+  ChangeShare,
+  CreateShare,
+  fromB64u,
+  maxWrongPasswords,
+  OpenShare,
+  shareDays,
+  toB64u,
+  type OwnShare,
+  type ShareOffer,
+} from "@relicario/shared/api";
 import type { HttpOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -12,7 +22,10 @@ export interface FakeSharing {
   readonly people: Map<string, FakePerson>;
   readonly shares: Map<string, FakeShare>;
   /** Download tokens, and what they are for. */
-  readonly tokens: Map<string, { readonly share: FakeShare; readonly version: number; readonly openedBy: string | null }>;
+  readonly tokens: Map<
+    string,
+    { readonly share: FakeShare; readonly version: number; readonly openedBy: string | null }
+  >;
 }
 
 export interface FakePerson {
@@ -45,12 +58,25 @@ export function createFakeSharing(): FakeSharing {
   return { people: new Map(), shares: new Map(), tokens: new Map() };
 }
 
-/** The calls of sharing by the service's rules, for whoever is signed in; null for nobody. Undefined for any other call. */
-export function handleSharing(sharing: FakeSharing, me: FakePerson | null, call: string, body: unknown, query: NonNullable<HttpOptions["query"]>, now: number): unknown {
+/**
+ * The calls of sharing by the service's rules, for whoever is signed in; null for nobody. Undefined
+ * for any other call.
+ */
+export function handleSharing(
+  sharing: FakeSharing,
+  me: FakePerson | null,
+  call: string,
+  body: unknown,
+  query: NonNullable<HttpOptions["query"]>,
+  now: number,
+): unknown {
   const [, publicLook] = /^POST \/share\/get-public-secret\/([^/]+)$/.exec(call) ?? [];
   if (publicLook !== undefined) return look(requireOpen(sharing, publicLook, "public", me, now));
   if (call === "POST /share/get-public-secret") return open(sharing, me, "public", OpenShare.parse(body), now);
-  const isMine = /^(POST|PATCH|DELETE) \/share(\/|$)|^GET \/sharelist\/|^GET \/user\/share-with-me$|^GET \/users\/[^/]+\/key$|^GET \/user\/me$/.test(call);
+  const isMine =
+    /^(POST|PATCH|DELETE) \/share(\/|$)|^GET \/sharelist\/|^GET \/user\/share-with-me$|^GET \/users\/[^/]+\/key$|^GET \/user\/me$/.test(
+      call,
+    );
   if (!isMine || me === null) return undefined;
   const [, signedLook] = /^POST \/share\/get-secret\/([^/]+)$/.exec(call) ?? [];
   if (signedLook !== undefined) return look(requireOpen(sharing, signedLook, "signed_in", me, now));
@@ -59,7 +85,10 @@ export function handleSharing(sharing: FakeSharing, me: FakePerson | null, call:
   if (call === "GET /user/share-with-me") return withMe(sharing, me, query["get_expired"] === true, now);
   if (call === "GET /user/me") return meOf(me);
   const [, ofSecret] = /^GET \/sharelist\/(.+)$/.exec(call) ?? [];
-  if (ofSecret !== undefined) return { shares: listOf(sharing, me, ofSecret, now).filter(({ end }) => end === null || query["get_expired"] === true) };
+  if (ofSecret !== undefined)
+    return {
+      shares: listOf(sharing, me, ofSecret, now).filter(({ end }) => end === null || query["get_expired"] === true),
+    };
   const [, name] = /^GET \/users\/(.+)\/key$/.exec(call) ?? [];
   if (name !== undefined) {
     const statement = sharing.people.get(name.toLowerCase())?.account().keyring?.keyStatement;
@@ -74,20 +103,35 @@ export function handleSharing(sharing: FakeSharing, me: FakePerson | null, call:
   return null;
 }
 
-/** What goes to the trash ends its shares, and a content that was sealed anew those of its version. */
-export function endSharesOf({ shares }: FakeSharing, owner: FakePerson | null, secretId: string, version: number | null = null): void {
+/**
+ * What goes to the trash ends its shares, and a content that was sealed anew those of its version.
+ */
+export function endSharesOf(
+  { shares }: FakeSharing,
+  owner: FakePerson | null,
+  secretId: string,
+  version: number | null = null,
+): void {
   for (const share of shares.values()) {
-    const isMeant = share.owner.userId === owner?.userId && share.wire.secret_db_id === secretId && (version === null || share.version === version);
+    const isMeant =
+      share.owner.userId === owner?.userId &&
+      share.wire.secret_db_id === secretId &&
+      (version === null || share.version === version);
     if (isMeant) share.ended = true;
   }
 }
 
 /** The content of a view that was claimed. @throws PortalError `share_unavailable` */
-export function sharedContent(sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null, token: string, now: number): Bytes {
+export function sharedContent(
+  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null,
+  token: string,
+  now: number,
+): Bytes {
   const claimed = sharing?.between.tokens.get(token);
   const end = claimed === undefined ? "ended" : endOf(claimed.share, now);
   const isOver = end === "revoked" || end === "ended" || end === "expired";
-  if (claimed === undefined || isOver || (claimed.openedBy !== null && claimed.openedBy !== sharing?.me?.userId)) throw fail("share_unavailable");
+  if (claimed === undefined || isOver || (claimed.openedBy !== null && claimed.openedBy !== sharing?.me?.userId))
+    throw fail("share_unavailable");
   const { owner, wire } = claimed.share;
   return copyOf(fromB64u(owner.account().rows.get(wire.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""));
 }
@@ -100,21 +144,48 @@ export function checkExpiry(expiresAt: string, days: number, now: number): void 
 
 function create(sharing: FakeSharing, me: FakePerson, { keyring, ...rest }: CreateShare, now: number): unknown {
   const account = me.account();
-  const { share_id: id, secret_db_id: secretId, version, ticket, expires_at: expiresAt, max_views: maxViews = null } = rest;
+  const {
+    share_id: id,
+    secret_db_id: secretId,
+    version,
+    ticket,
+    expires_at: expiresAt,
+    max_views: maxViews = null,
+  } = rest;
   if (keyring.shares === undefined) throw fail("keyring_change_invalid");
   if (repeatOf(account, keyring, { rest }) === null) {
     checkExpiry(expiresAt, shareDays.most, now);
     requirePresent(account, secretId, version);
-    const isPerson = [...sharing.people.values()].some(({ userId }) => userId === rest.recipient && userId !== me.userId);
+    const isPerson = [...sharing.people.values()].some(
+      ({ userId }) => userId === rest.recipient && userId !== me.userId,
+    );
     if (rest.recipient !== undefined && !isPerson) throw fail("validation_error");
     if (sharing.shares.has(id)) throw fail("id_taken");
     applyChange(account, me.userId, keyring, { rest, secret: { id: secretId, version } });
-    sharing.shares.set(id, { owner: me, wire: { ...rest, keyring }, version, ticket, expiresAt, maxViews, revoked: false, ended: false, wrong: 0, claims: new Set(), openedBy: new Set() });
+    sharing.shares.set(id, {
+      owner: me,
+      wire: { ...rest, keyring },
+      version,
+      ticket,
+      expiresAt,
+      maxViews,
+      revoked: false,
+      ended: false,
+      wrong: 0,
+      claims: new Set(),
+      openedBy: new Set(),
+    });
   }
   return { share_id: id, state_rev: keyring.state_rev };
 }
 
-function change(me: FakePerson, shareId: string, share: FakeShare | undefined, { keyring, ...rest }: ChangeShare, now: number): unknown {
+function change(
+  me: FakePerson,
+  shareId: string,
+  share: FakeShare | undefined,
+  { keyring, ...rest }: ChangeShare,
+  now: number,
+): unknown {
   const account = me.account();
   const { version, ticket, expires_at: expiresAt, max_views: maxViews } = rest;
   if (keyring.shares === undefined) throw fail("keyring_change_invalid");
@@ -124,7 +195,10 @@ function change(me: FakePerson, shareId: string, share: FakeShare | undefined, {
     if (end !== null && end !== "expired" && end !== "used_up") throw fail("conflict");
     if (expiresAt !== undefined) checkExpiry(expiresAt, shareDays.most, now);
     if (version !== undefined) requirePresent(account, share.wire.secret_db_id, version);
-    applyChange(account, me.userId, keyring, { rest: { share_id: shareId, ...rest }, secret: { id: share.wire.secret_db_id, version: version ?? share.version } });
+    applyChange(account, me.userId, keyring, {
+      rest: { share_id: shareId, ...rest },
+      secret: { id: share.wire.secret_db_id, version: version ?? share.version },
+    });
     share.version = version ?? share.version;
     share.ticket = ticket ?? share.ticket;
     share.expiresAt = expiresAt ?? share.expiresAt;
@@ -141,7 +215,10 @@ function requirePresent({ rows }: FakeAccount, secretId: string, version: number
   if (row.versions.length !== version) throw fail("version_conflict");
 }
 
-function endOf({ revoked, ended, wrong, expiresAt, maxViews, claims, owner, wire, version }: FakeShare, now: number): OwnShare["end"] {
+function endOf(
+  { revoked, ended, wrong, expiresAt, maxViews, claims, owner, wire, version }: FakeShare,
+  now: number,
+): OwnShare["end"] {
   const row = owner.account().rows.get(wire.secret_db_id);
   if (revoked) return "revoked";
   if (ended || row?.deletedAt !== null || row.versions[version - 1]?.dropped === true) return "ended";
@@ -151,9 +228,19 @@ function endOf({ revoked, ended, wrong, expiresAt, maxViews, claims, owner, wire
 }
 
 /** A view that was claimed stays one until its share is revoked, ended or over. */
-function requireOpen(sharing: FakeSharing, shareId: string, audience: "public" | "signed_in", me: FakePerson | null, now: number, claimId?: string): FakeShare {
+function requireOpen(
+  sharing: FakeSharing,
+  shareId: string,
+  audience: "public" | "signed_in",
+  me: FakePerson | null,
+  now: number,
+  claimId?: string,
+): FakeShare {
   const share = sharing.shares.get(shareId);
-  const isFor = share !== undefined && (share.wire.audience === audience || (audience === "signed_in" && share.wire.audience === "person" && share.wire.recipient === me?.userId));
+  const isFor =
+    share !== undefined &&
+    (share.wire.audience === audience ||
+      (audience === "signed_in" && share.wire.audience === "person" && share.wire.recipient === me?.userId));
   if (!isFor) throw fail("share_unavailable");
   const end = endOf(share, now);
   const isClaimed = claimId !== undefined && share.claims.has(claimId) && (end === "used_up" || end === "locked");
@@ -162,16 +249,33 @@ function requireOpen(sharing: FakeSharing, shareId: string, audience: "public" |
 }
 
 function look({ wire, expiresAt }: FakeShare) {
-  return { share_id: wire.share_id, audience: wire.audience, password: wire.password, picture: wire.share_helper !== undefined, expires_at: expiresAt };
+  return {
+    share_id: wire.share_id,
+    audience: wire.audience,
+    password: wire.password,
+    picture: wire.share_helper !== undefined,
+    expires_at: expiresAt,
+  };
 }
 
-function open(sharing: FakeSharing, me: FakePerson | null, audience: "public" | "signed_in", body: OpenShare, now: number): unknown {
+function open(
+  sharing: FakeSharing,
+  me: FakePerson | null,
+  audience: "public" | "signed_in",
+  body: OpenShare,
+  now: number,
+): unknown {
   const share = requireOpen(sharing, body.share_id, audience, me, now, body.claim_id);
   const { wire, owner } = share;
   const from = { user_id: owner.userId, user_name: owner.userName };
   if (wire.audience !== "person" && digest(body.link_auth) !== wire.link_auth_sha256) throw fail("share_unavailable");
   if (body.claim_id === undefined) {
-    const offer: ShareOffer = { ...look(share), from, share_helper: wire.share_helper ?? null, views_left: viewsLeft(share) };
+    const offer: ShareOffer = {
+      ...look(share),
+      from,
+      share_helper: wire.share_helper ?? null,
+      views_left: viewsLeft(share),
+    };
     return offer;
   }
   if (wire.audience !== "person" && body.pass_auth === undefined) throw fail("validation_error");
@@ -182,9 +286,17 @@ function open(sharing: FakeSharing, me: FakePerson | null, audience: "public" | 
   share.claims.add(body.claim_id);
   if (me !== null && wire.audience !== "public") share.openedBy.add(me.userId);
   const token = toB64u(randomBytes(16));
-  sharing.tokens.set(token, { share, version: share.version, openedBy: wire.audience === "public" ? null : (me?.userId ?? null) });
+  sharing.tokens.set(token, {
+    share,
+    version: share.version,
+    openedBy: wire.audience === "public" ? null : (me?.userId ?? null),
+  });
   const content = owner.account().rows.get(wire.secret_db_id)?.versions[share.version - 1]?.content ?? "";
-  return { from, ticket: share.ticket, download: { token, size: fromB64u(content).length, expires_at: new Date(now + 600_000).toISOString() } };
+  return {
+    from,
+    ticket: share.ticket,
+    download: { token, size: fromB64u(content).length, expires_at: new Date(now + 600_000).toISOString() },
+  };
 }
 
 function viewsLeft({ maxViews, claims }: FakeShare): number | null {
@@ -198,7 +310,9 @@ function digest(proof: string | undefined): string {
 /** Newest first. */
 function listOf({ people, shares }: FakeSharing, me: FakePerson, secretId: string, now: number): OwnShare[] {
   const nameOf = (id: string): string => [...people.values()].find(({ userId }) => userId === id)?.userName ?? "";
-  const mine = [...shares.values()].reverse().filter(({ owner, wire }) => owner.userId === me.userId && wire.secret_db_id === secretId);
+  const mine = [...shares.values()]
+    .reverse()
+    .filter(({ owner, wire }) => owner.userId === me.userId && wire.secret_db_id === secretId);
   return mine.map((share) => {
     const { wire, version, expiresAt, maxViews, claims, ticket } = share;
     return {
@@ -223,7 +337,9 @@ function listOf({ people, shares }: FakeSharing, me: FakePerson, secretId: strin
 
 /** Those for this person, and links for signed-in people that this person opened. */
 function withMe(sharing: FakeSharing, me: FakePerson, ended: boolean, now: number): unknown {
-  const mine = [...sharing.shares.values()].reverse().filter((share) => share.wire.recipient === me.userId || share.openedBy.has(me.userId));
+  const mine = [...sharing.shares.values()]
+    .reverse()
+    .filter((share) => share.wire.recipient === me.userId || share.openedBy.has(me.userId));
   return {
     shares: mine
       .map((share) => ({
@@ -242,5 +358,24 @@ function withMe(sharing: FakeSharing, me: FakePerson, ended: boolean, now: numbe
 
 function meOf({ userId, userName }: FakePerson): unknown {
   const licence = { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 };
-  return { user_id: userId, user_name: userName, username: userName, contact_email: null, contact_email_verified: false, licence, rehearsal_due_at: null, notifications: { share_opened: true, share_expiring: true, request_answered: true, shared_with_you: true, new_device: true, rehearsal: true }, telemetry: true, deletion_due_at: null, created_at: at };
+  return {
+    user_id: userId,
+    user_name: userName,
+    username: userName,
+    contact_email: null,
+    contact_email_verified: false,
+    licence,
+    rehearsal_due_at: null,
+    notifications: {
+      share_opened: true,
+      share_expiring: true,
+      request_answered: true,
+      shared_with_you: true,
+      new_device: true,
+      rehearsal: true,
+    },
+    telemetry: true,
+    deletion_due_at: null,
+    created_at: at,
+  };
 }

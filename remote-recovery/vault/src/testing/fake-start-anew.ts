@@ -6,9 +6,17 @@ import type { z } from "zod";
 import type { FakeService } from "./fake-service.ts";
 
 const path = "/user/start-anew";
-const [askedAt, readyAt, endedAt, keptUntil] = ["2026-11-10T09:00:00.000Z", "2026-11-17T09:00:00.000Z", "2026-11-18T09:00:00.000Z", "2026-12-18T09:00:00.000Z"];
+const [askedAt, readyAt, endedAt, keptUntil] = [
+  "2026-11-10T09:00:00.000Z",
+  "2026-11-17T09:00:00.000Z",
+  "2026-11-18T09:00:00.000Z",
+  "2026-12-18T09:00:00.000Z",
+];
 
-/** The calls of starting an account anew, by the service's rules, before those of a fake service, which begins it. `http` is a sign-in's. */
+/**
+ * The calls of starting an account anew, by the service's rules, before those of a fake service,
+ * which begins it. `http` is a sign-in's.
+ */
 export function withStartAnew(service: FakeService, http: Http, asked: StartAnew["state"] = "none"): Http {
   let state = asked;
   const isOpen = (): boolean => state === "waiting" || state === "ready";
@@ -16,7 +24,13 @@ export function withStartAnew(service: FakeService, http: Http, asked: StartAnew
   const present = (): StartAnew => {
     if (service.account.startAnew === "begun") state = "begun";
     if (state === "none") return { state, asked_at: null, ready_at: null, ended_at: null, kept_until: null };
-    return { state, asked_at: askedAt, ready_at: readyAt, ended_at: isOpen() ? null : endedAt, kept_until: state === "begun" ? keptUntil : null };
+    return {
+      state,
+      asked_at: askedAt,
+      ready_at: readyAt,
+      ended_at: isOpen() ? null : endedAt,
+      kept_until: state === "begun" ? keptUntil : null,
+    };
   };
   const handle = (method: HttpMethod, { query = {} }: HttpOptions): void => {
     if (method === "POST" && service.account.keyring === null) throw new PortalError("no_keyring");
@@ -28,7 +42,12 @@ export function withStartAnew(service: FakeService, http: Http, asked: StartAnew
   };
   return {
     ...http,
-    request: async <T>(method: HttpMethod, called: string, schema: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
+    request: async <T>(
+      method: HttpMethod,
+      called: string,
+      schema: z.ZodType<T>,
+      options: HttpOptions = {},
+    ): Promise<T> => {
       if (called !== path) return http.request(method, called, schema, options);
       handle(method, options);
       return schema.parse(present());

@@ -6,7 +6,13 @@ import { fail, type FakeAccount } from "./fake-account.ts";
 import { sharedContent, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 
 /** A sealed content, or a range of it: of one's own secret, or by a download token. */
-export function openStream(account: FakeAccount, sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null, path: string, { body, headers }: HttpOptions, now: number): HttpStream {
+export function openStream(
+  account: FakeAccount,
+  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null,
+  path: string,
+  { body, headers }: HttpOptions,
+  now: number,
+): HttpStream {
   const range = headers?.["range"];
   if (path === downloadPath) return ranged(ownContent(account, GetSecret.parse(body)), range);
   if (path !== sharedDownloadPath) throw fail("not_found");
@@ -33,5 +39,9 @@ function ranged(bytes: Bytes, range: string | undefined): HttpStream {
   const [, from = "0", to = ""] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
   const start = Number(from);
   if (start >= bytes.length) throw fail("range_not_satisfiable");
-  return { size: bytes.length, start, body: new Blob([bytes.slice(start, to === "" ? undefined : Number(to) + 1)]).stream() };
+  return {
+    size: bytes.length,
+    start,
+    body: new Blob([bytes.slice(start, to === "" ? undefined : Number(to) + 1)]).stream(),
+  };
 }

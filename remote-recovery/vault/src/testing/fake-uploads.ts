@@ -13,8 +13,15 @@ const now = "2026-11-21T10:00:00.000Z";
 const prefix = uploadPath("");
 
 /** The calls of uploads in parts, by the service's rules. Undefined for any other path. */
-export async function handleUpload(account: FakeAccount, userId: string, method: HttpMethod, path: string, body: unknown): Promise<unknown> {
-  if (`${method} ${path}` === "POST /v2/secrets/secret") return start(account, StartUpload.parse(Object.fromEntries(requireForm(body))));
+export async function handleUpload(
+  account: FakeAccount,
+  userId: string,
+  method: HttpMethod,
+  path: string,
+  body: unknown,
+): Promise<unknown> {
+  if (`${method} ${path}` === "POST /v2/secrets/secret")
+    return start(account, StartUpload.parse(Object.fromEntries(requireForm(body))));
   if (!path.startsWith(prefix)) return undefined;
   const id = path.slice(prefix.length);
   const upload = account.uploads?.get(id);
@@ -43,7 +50,9 @@ export function partCount({ size }: Pick<Parts, "size">): number {
 }
 
 export function receivedParts({ parts }: Parts): ReceivedPart[] {
-  return [...parts].sort(([left], [right]) => left - right).map(([part, bytes]) => ({ part, size: bytes.length, sha256: toB64u(sha256(bytes)) }));
+  return [...parts]
+    .sort(([left], [right]) => left - right)
+    .map(([part, bytes]) => ({ part, size: bytes.length, sha256: toB64u(sha256(bytes)) }));
 }
 
 /** A part of the right number, length and digest; never in the place of another one. */
@@ -54,7 +63,8 @@ export async function receivePart({ size, parts }: Parts, form: FormData): Promi
   const before = parts.get(part);
   if (before !== undefined && toB64u(sha256(before)) !== expected) throw fail("conflict");
   const bytes = new Uint8Array(await data.arrayBuffer());
-  if (bytes.length !== Math.min(size, part * fakePartBytes) - (part - 1) * fakePartBytes) throw fail("validation_error");
+  if (bytes.length !== Math.min(size, part * fakePartBytes) - (part - 1) * fakePartBytes)
+    throw fail("validation_error");
   if (toB64u(sha256(bytes)) !== expected) throw fail("digest_mismatch");
   parts.set(part, bytes);
   return { part, size: bytes.length, sha256: expected };
@@ -68,7 +78,14 @@ export function wholeOf({ size, parts }: Parts, contentSha256: string): Bytes {
   return content;
 }
 
-function start(account: FakeAccount, { size, secret_db_id: secretId, base_version: base = null }: Omit<StartUpload, "base_version"> & { readonly base_version?: number | null | undefined }): unknown {
+function start(
+  account: FakeAccount,
+  {
+    size,
+    secret_db_id: secretId,
+    base_version: base = null,
+  }: Omit<StartUpload, "base_version"> & { readonly base_version?: number | null | undefined },
+): unknown {
   refuseConflicts(account, secretId, base);
   refuseTooMany(account, account.rows.get(secretId));
   const id = newId(Date.now());

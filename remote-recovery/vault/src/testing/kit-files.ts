@@ -13,4 +13,5 @@ ${places.kit}
 `;
 
 /** Files of a release without a build: the template, and a few bytes in place of a decoder. */
-export const kitFile: KitParts["file"] = (name) => Promise.resolve(utf8(name === "kit" ? template : `decoder of ${name}`));
+export const kitFile: KitParts["file"] = (name) =>
+  Promise.resolve(utf8(name === "kit" ? template : `decoder of ${name}`));

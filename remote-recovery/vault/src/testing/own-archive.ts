@@ -16,8 +16,13 @@ export interface ArchivedSecret {
   readonly says?: { readonly size?: number };
 }
 
-/** An archive of this portal as an export makes it, without an account behind it; `entries` are its files by name. */
-export async function archiveOf(secrets: readonly ArchivedSecret[]): Promise<{ readonly zip: Blob; readonly identity: string; readonly entries: ReadonlyMap<string, Bytes> }> {
+/**
+ * An archive of this portal as an export makes it, without an account behind it; `entries` are its
+ * files by name.
+ */
+export async function archiveOf(
+  secrets: readonly ArchivedSecret[],
+): Promise<{ readonly zip: Blob; readonly identity: string; readonly entries: ReadonlyMap<string, Bytes> }> {
   const identity = newIdentity();
   const recipient = await recipientOf(identity);
   const entries = new Map<string, Bytes>();
@@ -25,11 +30,36 @@ export async function archiveOf(secrets: readonly ArchivedSecret[]): Promise<{ r
   for (const [at, { title, contentKind, plain, says = {} }] of secrets.entries()) {
     const secretId = `019a9e2c-7c1e-7abc-8def-${String(at).padStart(12, "0")}`;
     const { sealed, sha256, identity: contentIdentity, size } = await sealContent(contentKind, plain);
-    const ticket = { v: 1, kind: "owner", secret_id: secretId, version: 1, rev: 1, owner: userId, title, tags: [], name: `${title}.bin`, mime: "application/x", content_kind: contentKind, size, content_sha256: sha256, content_identity: contentIdentity, created_at: "2026-11-21T10:04:05.678Z", sig: toB64u(new Uint8Array(64)), ...says };
+    const ticket = {
+      v: 1,
+      kind: "owner",
+      secret_id: secretId,
+      version: 1,
+      rev: 1,
+      owner: userId,
+      title,
+      tags: [],
+      name: `${title}.bin`,
+      mime: "application/x",
+      content_kind: contentKind,
+      size,
+      content_sha256: sha256,
+      content_identity: contentIdentity,
+      created_at: "2026-11-21T10:04:05.678Z",
+      sig: toB64u(new Uint8Array(64)),
+      ...says,
+    };
     const sealedTicket = await sealTo([recipient], documentBytes(ticket));
     entries.set(`${secretId}.ticket.age`, sealedTicket);
     entries.set(`${secretId}.age`, sealed);
-    listed.push({ secret_id: secretId, favorite: false, ticket: `${secretId}.ticket.age`, ticket_sha256: toB64u(await digestOf(sealedTicket)), content: `${secretId}.age`, content_sha256: sha256 });
+    listed.push({
+      secret_id: secretId,
+      favorite: false,
+      ticket: `${secretId}.ticket.age`,
+      ticket_sha256: toB64u(await digestOf(sealedTicket)),
+      content: `${secretId}.age`,
+      content_sha256: sha256,
+    });
   }
   entries.set("manifest.json", new TextEncoder().encode(JSON.stringify({ v: 2, secrets: listed })));
   return { zip: await zipped(entries), identity, entries };
@@ -37,5 +67,9 @@ export async function archiveOf(secrets: readonly ArchivedSecret[]): Promise<{ r
 
 /** As the export writes it: stored. */
 export function zipped(entries: ReadonlyMap<string, Bytes>): Promise<Blob> {
-  return new Response(makeZip([...entries].map(([name, input]) => ({ name, input: new Blob([input]).stream(), lastModified: new Date(0) })))).blob();
+  return new Response(
+    makeZip(
+      [...entries].map(([name, input]) => ({ name, input: new Blob([input]).stream(), lastModified: new Date(0) })),
+    ),
+  ).blob();
 }

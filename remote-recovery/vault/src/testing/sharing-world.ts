@@ -12,7 +12,10 @@ import { createFakeEngine } from "./fake-engine.ts";
 import { createFakeSharing, type FakeShare, type FakeSharing } from "./fake-shares.ts";
 import { createWorld, shown, textSecret, type World } from "./world.ts";
 
-/** Ada, who has one secret behind the picture "market", and Ben, who has one behind "harbour". Both are unlocked, and nobody knows anybody. */
+/**
+ * Ada, who has one secret behind the picture "market", and Ben, who has one behind "harbour". Both
+ * are unlocked, and nobody knows anybody.
+ */
 export interface SharingWorld {
   readonly sharing: FakeSharing;
   readonly ada: World;
@@ -39,12 +42,16 @@ const day = 24 * 60 * 60 * 1000;
 /** @param bensAccount false where Ben has no account yet, and is only signed in */
 export async function createSharingWorld({ bensAccount = true } = {}): Promise<SharingWorld> {
   const sharing = createFakeSharing();
-  const [ada, ben] = [createWorld({ userName: "Ada", sharing }), createWorld({ userId: bensId, userName: "Ben", sharing })];
+  const [ada, ben] = [
+    createWorld({ userName: "Ada", sharing }),
+    createWorld({ userId: bensId, userName: "Ben", sharing }),
+  ];
   const [adasVault, bensVault] = [await ada.open(), await ben.open()];
   const { secretId } = await protect(adasVault, textSecret("First", shown("market")), {});
   if (bensAccount) await protect(bensVault, textSecret("Ben's own", shown("harbour")), {});
 
-  const share: SharingWorld["share"] = (request, by = byMarket) => createShare(adasVault, aShare(secretId, request), by, {});
+  const share: SharingWorld["share"] = (request, by = byMarket) =>
+    createShare(adasVault, aShare(secretId, request), by, {});
   return {
     sharing,
     ada,
@@ -53,7 +60,8 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
     bensVault,
     secretId,
     share,
-    shareWithBen: async () => (await share({ to: { audience: "person", person: await findPerson(adasVault, "Ben") } })).shareId,
+    shareWithBen: async () =>
+      (await share({ to: { audience: "person", person: await findPerson(adasVault, "Ben") } })).shareId,
     visit: (link, signedIn) => {
       const service = signedIn?.service ?? createFakeService("nobody");
       service.sharing ??= { between: sharing, me: null };
@@ -69,7 +77,16 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
 
 /** A share of a secret by a public link. */
 export function aShare(secretId: string, change: Partial<NewShareRequest> = {}): NewShareRequest {
-  return { secretId, to: { audience: "public" }, expiresAt: new Date(Date.now() + 7 * day).toISOString(), maxViews: null, password: null, picture: null, notify: false, ...change };
+  return {
+    secretId,
+    to: { audience: "public" },
+    expiresAt: new Date(Date.now() + 7 * day).toISOString(),
+    maxViews: null,
+    password: null,
+    picture: null,
+    notify: false,
+    ...change,
+  };
 }
 
 /** A tab that opened a link, or none. */

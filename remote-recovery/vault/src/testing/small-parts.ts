@@ -1,7 +1,13 @@
 /**
- * Set-up of the vault's tests: the service of the tests may ask for smaller parts, so that a small file has several. Nothing
- * else is another than in the product. Tests of the bounds take the real ones: `jest.unmock("../transfer/part-sizes.ts")`.
+ * Set-up of the vault's tests: the service of the tests may ask for smaller parts, so that a small
+ * file has several. Nothing else is another than in the product. Tests of the bounds take the real
+ * ones: `jest.unmock("../transfer/part-sizes.ts")`.
  */
-jest.mock("../transfer/part-sizes.ts", () => ({ partSizes: { ...jest.requireActual<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizes, least: 1 } }));
+jest.mock("../transfer/part-sizes.ts", () => ({
+  partSizes: {
+    ...jest.requireActual<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizes,
+    least: 1,
+  },
+}));
 
 export {};

@@ -10,7 +10,10 @@ export interface FakeMachine {
 export interface FakeTab extends Surroundings {
   /** The person does something in this tab. */
   readonly act: () => void;
-  /** Runs what is due by the machine's clock. A machine that sleeps runs nothing: only the clock moves. */
+  /**
+   * Runs what is due by the machine's clock. A machine that sleeps runs nothing: only the clock
+   * moves.
+   */
   readonly wake: () => void;
   /** Listeners, timers and channels that are left. */
   readonly left: () => number;
@@ -43,7 +46,8 @@ export function createFakeMachine(): FakeMachine {
           hub.set(own, { account, onMessage });
           return {
             post: (message) => {
-              for (const [end, other] of hub) if (end !== own && other.account === account) other.onMessage(structuredClone(message));
+              for (const [end, other] of hub)
+                if (end !== own && other.account === account) other.onMessage(structuredClone(message));
             },
             close: () => {
               open.delete(own);

@@ -16,7 +16,16 @@ export interface UploadingTab extends UploadParts {
   readonly vault: VaultContext;
   /** How often the outside was waited for. */
   readonly waits: () => number;
-  readonly send: (uploadId: string, file: Blob, options?: Partial<{ signal: AbortSignal; onProgress: (done: number, total: number) => void; digest: RunningDigest; records: UploadParts["records"] }>) => Promise<void>;
+  readonly send: (
+    uploadId: string,
+    file: Blob,
+    options?: Partial<{
+      signal: AbortSignal;
+      onProgress: (done: number, total: number) => void;
+      digest: RunningDigest;
+      records: UploadParts["records"];
+    }>,
+  ) => Promise<void>;
 }
 
 export async function uploadingTab(world: World, vault: VaultContext): Promise<UploadingTab> {
@@ -28,18 +37,42 @@ export async function uploadingTab(world: World, vault: VaultContext): Promise<U
       return Promise.resolve();
     },
   };
-  const parts: UploadParts = { records: await openUploadRecords(vault.device.name), calls: transferCallsOn(world.service.http), running: () => Promise.resolve(new Set()), patience };
+  const parts: UploadParts = {
+    records: await openUploadRecords(vault.device.name),
+    calls: transferCallsOn(world.service.http),
+    running: () => Promise.resolve(new Set()),
+    patience,
+  };
   return {
     ...parts,
     vault,
     waits: () => waits,
-    send: (uploadId, file, { signal = new AbortController().signal, onProgress = () => undefined, digest = createRunningDigest(), records = parts.records } = {}) =>
-      sendContent({ records: uploadsOf(vault.device, records), calls: parts.calls, digest, patience, now: vault.now }, uploadId, file, { signal, onProgress }),
+    send: (
+      uploadId,
+      file,
+      {
+        signal = new AbortController().signal,
+        onProgress = () => undefined,
+        digest = createRunningDigest(),
+        records = parts.records,
+      } = {},
+    ) =>
+      sendContent(
+        { records: uploadsOf(vault.device, records), calls: parts.calls, digest, patience, now: vault.now },
+        uploadId,
+        file,
+        { signal, onProgress },
+      ),
   };
 }
 
-/** A tab of a person's own device, whose account has one secret, "First", behind the picture "market". */
-export async function tabWithFirst(world: World): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultContext; readonly first: string }> {
+/**
+ * A tab of a person's own device, whose account has one secret, "First", behind the picture
+ * "market".
+ */
+export async function tabWithFirst(
+  world: World,
+): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultContext; readonly first: string }> {
   const laptop = await world.open();
   const { secretId: first } = await protect(laptop, textSecret("First", shown("market")), {});
   await answerDevice(laptop, "own");
@@ -63,7 +96,11 @@ export function randomFile(size: number): { readonly plain: Bytes; readonly file
 }
 
 /** A request for a file, with a picture or with the openers of the book. */
-export function fileSecret<Shown = never>(title: string, content: Blob, picture?: Shown): ReturnType<typeof textSecret<Shown>> {
+export function fileSecret<Shown = never>(
+  title: string,
+  content: Blob,
+  picture?: Shown,
+): ReturnType<typeof textSecret<Shown>> {
   return { ...textSecret(title, picture), contentKind: "file", name: "film.mp4", mime: "video/mp4", content };
 }
 

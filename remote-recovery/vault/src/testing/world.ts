@@ -35,7 +35,10 @@ function createFakeLocks(): FakeLocks {
     request: (name, work) => {
       names.add(name);
       const turn = Promise.resolve(tails.get(name)).then(work);
-      tails.set(name, turn.catch(() => null));
+      tails.set(
+        name,
+        turn.catch(() => null),
+      );
       return turn;
     },
   };
@@ -44,7 +47,11 @@ function createFakeLocks(): FakeLocks {
 let worlds = 0;
 
 /** @param person who it is; `sharing` is what several people share with each other */
-export function createWorld({ userId: id = userId, userName = "ada", sharing = null }: { readonly userId?: string; readonly userName?: string; readonly sharing?: FakeSharing | null } = {}): World {
+export function createWorld({
+  userId: id = userId,
+  userName = "ada",
+  sharing = null,
+}: { readonly userId?: string; readonly userName?: string; readonly sharing?: FakeSharing | null } = {}): World {
   const service = createFakeService(id);
   if (sharing !== null) {
     const me = { userId: id, userName, account: () => service.account };
@@ -55,7 +62,11 @@ export function createWorld({ userId: id = userId, userName = "ada", sharing = n
   worlds++;
   const locks = createFakeLocks();
   const subject = `person ${String(worlds)}`;
-  const accountOn = (device: string): DeviceAccount => ({ vendorId: `relicario on ${device}`, issuer: "https://id.example", subject });
+  const accountOn = (device: string): DeviceAccount => ({
+    vendorId: `relicario on ${device}`,
+    issuer: "https://id.example",
+    subject,
+  });
   return {
     service,
     engine,
@@ -87,10 +98,16 @@ export function shownHandle(picture: string, passphrase: string | null = null): 
   return showPicture(shown(picture, passphrase));
 }
 
-type Protected<Shown> = { readonly kind: "picture"; readonly shown: Shown; readonly name: string } | { readonly kind: "openers"; readonly openers: readonly string[] };
+type Protected<Shown> =
+  | { readonly kind: "picture"; readonly shown: Shown; readonly name: string }
+  | { readonly kind: "openers"; readonly openers: readonly string[] };
 
 /** A request with a picture, or with the openers of the book. */
-export function textSecret<Shown = never>(title: string, picture?: Shown, content = `content of ${title}`): Omit<ProtectRequest, "protection"> & { readonly protection: Protected<Shown> } {
+export function textSecret<Shown = never>(
+  title: string,
+  picture?: Shown,
+  content = `content of ${title}`,
+): Omit<ProtectRequest, "protection"> & { readonly protection: Protected<Shown> } {
   return {
     title,
     tags: ["paper"],
@@ -98,6 +115,9 @@ export function textSecret<Shown = never>(title: string, picture?: Shown, conten
     name: "secret.txt",
     mime: "text/plain",
     content: new Blob([content]),
-    protection: picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", shown: picture, name: "The market" },
+    protection:
+      picture === undefined
+        ? { kind: "openers", openers: [] }
+        : { kind: "picture", shown: picture, name: "The market" },
   };
 }

@@ -6,8 +6,16 @@ import type { TransferWorkers } from "./transfer-workers.ts";
 
 /** Opened contents that leave in pieces. They hold plaintext, so a lock ends them. */
 export interface Downloads {
-  /** @param keys a port at which whoever opened the content answers the transfer's worker. `vault_locked` after {@link lock}. */
-  readonly save: (openedId: string, keys: () => Promise<MessagePort>, target: FileSystemFileHandle | null, options?: CallOptions) => Promise<Blob | null>;
+  /**
+   * @param keys a port at which whoever opened the content answers the transfer's worker.
+   *   `vault_locked` after {@link lock}.
+   */
+  readonly save: (
+    openedId: string,
+    keys: () => Promise<MessagePort>,
+    target: FileSystemFileHandle | null,
+    options?: CallOptions,
+  ) => Promise<Blob | null>;
   /** Ends the workers: plaintext is put away. What they wrote is the host's to sweep. */
   readonly lock: () => Promise<void>;
 }

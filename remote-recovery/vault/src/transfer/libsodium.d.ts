@@ -1,15 +1,38 @@
 /** libsodium 0.8 carries no types; these are the few functions of its raw build that are used. */
 declare module "libsodium" {
-  /** The raw build of libsodium: pointers are offsets into `HEAPU8`, lengths of 64 bits are two arguments (low, high). */
+  /**
+   * The raw build of libsodium: pointers are offsets into `HEAPU8`, lengths of 64 bits are two
+   * arguments (low, high).
+   */
   export interface Sodium {
     readonly HEAPU8: Uint8Array;
     readonly _malloc: (length: number) => number;
     readonly _free: (at: number) => void;
     readonly _crypto_aead_chacha20poly1305_ietf_encrypt: (
-      out: number, outLength: number, plain: number, plainLow: number, plainHigh: number, data: number, dataLow: number, dataHigh: number, secretNonce: number, nonce: number, key: number,
+      out: number,
+      outLength: number,
+      plain: number,
+      plainLow: number,
+      plainHigh: number,
+      data: number,
+      dataLow: number,
+      dataHigh: number,
+      secretNonce: number,
+      nonce: number,
+      key: number,
     ) => number;
     readonly _crypto_aead_chacha20poly1305_ietf_decrypt: (
-      out: number, outLength: number, secretNonce: number, sealed: number, sealedLow: number, sealedHigh: number, data: number, dataLow: number, dataHigh: number, nonce: number, key: number,
+      out: number,
+      outLength: number,
+      secretNonce: number,
+      sealed: number,
+      sealedLow: number,
+      sealedHigh: number,
+      data: number,
+      dataLow: number,
+      dataHigh: number,
+      nonce: number,
+      key: number,
     ) => number;
   }
 

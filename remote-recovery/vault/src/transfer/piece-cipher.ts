@@ -7,8 +7,16 @@ import { pieceNonce } from "../seal/content-stream.ts";
 
 declare global {
   interface SubtleCrypto {
-    /** Newer than TypeScript's own list of formats (Modern Algorithms in the Web Cryptography API). */
-    importKey(format: "raw-secret", keyData: BufferSource, algorithm: string, extractable: boolean, keyUsages: readonly KeyUsage[]): Promise<CryptoKey>;
+    /**
+     * Newer than TypeScript's own list of formats (Modern Algorithms in the Web Cryptography API).
+     */
+    importKey(
+      format: "raw-secret",
+      keyData: BufferSource,
+      algorithm: string,
+      extractable: boolean,
+      keyUsages: readonly KeyUsage[],
+    ): Promise<CryptoKey>;
   }
 }
 
@@ -16,7 +24,8 @@ declare global {
 export interface PieceCipher {
   readonly by: "browser" | "libsodium";
   /**
-   * One piece of at most 64 KiB. It is taken before this returns, so its buffer may be used again at once.
+   * One piece of at most 64 KiB. It is taken before this returns, so its buffer may be used again
+   * at once.
    *
    * @param index number of the piece
    * @param last whether the content ends with it
@@ -28,11 +37,15 @@ export interface PieceCipher {
   readonly end: () => void;
 }
 
-/** Pieces at work at the same time: one on each of the browser's threads, and the next ones waiting there. */
+/**
+ * Pieces at work at the same time: one on each of the browser's threads, and the next ones waiting
+ * there.
+ */
 const atOnce = 4;
 
 /**
- * The browser's own ChaCha20-Poly1305 where it has one, and gets a known answer right; else libsodium's.
+ * The browser's own ChaCha20-Poly1305 where it has one, and gets a known answer right; else
+ * libsodium's.
  *
  * @param key 32 bytes, the caller's to wipe.
  */
@@ -72,15 +85,27 @@ export class PiecesUnderWay {
  * @param into where they go, 16 bytes shorter each; what is returned is its beginning
  * @throws PortalError `decryption_failed`.
  */
-export async function openPieces(cipher: PieceCipher, sealed: Bytes, first: number, last: boolean, into: Bytes): Promise<Bytes> {
+export async function openPieces(
+  cipher: PieceCipher,
+  sealed: Bytes,
+  first: number,
+  last: boolean,
+  into: Bytes,
+): Promise<Bytes> {
   const count = Math.ceil(sealed.length / sealedPieceBytes);
   const length = sealed.length - count * tagBytes;
-  // Every piece but the last is full, and an empty one is allowed only where it is the whole content.
+  // Every piece but the last is full, and an empty one is allowed only where it is the whole
+  // content.
   const lastLength = length - (count - 1) * pieceBytes;
-  if (count === 0 || lastLength < 0 || (lastLength === 0 && first + count > 1)) throw new PortalError("decryption_failed");
+  if (count === 0 || lastLength < 0 || (lastLength === 0 && first + count > 1))
+    throw new PortalError("decryption_failed");
   const pieces = new PiecesUnderWay();
   const one = async (index: number): Promise<void> => {
-    const piece = await cipher.open(sealed.subarray(index * sealedPieceBytes, (index + 1) * sealedPieceBytes), first + index, last && index === count - 1);
+    const piece = await cipher.open(
+      sealed.subarray(index * sealedPieceBytes, (index + 1) * sealedPieceBytes),
+      first + index,
+      last && index === count - 1,
+    );
     if (piece === null) throw new PortalError("decryption_failed");
     into.set(piece, index * pieceBytes);
     release(piece);
@@ -95,7 +120,10 @@ export async function openPieces(cipher: PieceCipher, sealed: Bytes, first: numb
   return into.subarray(0, length);
 }
 
-/** "ChaCha20-Poly1305" of the Modern Algorithms in the Web Cryptography API; null where the browser has none. */
+/**
+ * "ChaCha20-Poly1305" of the Modern Algorithms in the Web Cryptography API; null where the browser
+ * has none.
+ */
 async function nativePieces(key: Bytes): Promise<PieceCipher | null> {
   const name = "ChaCha20-Poly1305";
   let imported: CryptoKey;
@@ -106,7 +134,8 @@ async function nativePieces(key: Bytes): Promise<PieceCipher | null> {
   }
   return {
     by: "browser",
-    seal: async (plain, index, last) => new Uint8Array(await crypto.subtle.encrypt({ name, iv: pieceNonce(index, last) }, imported, plain)),
+    seal: async (plain, index, last) =>
+      new Uint8Array(await crypto.subtle.encrypt({ name, iv: pieceNonce(index, last) }, imported, plain)),
     open: async (sealed, index, last) => {
       try {
         return new Uint8Array(await crypto.subtle.decrypt({ name, iv: pieceNonce(index, last) }, imported, sealed));
@@ -122,7 +151,8 @@ async function nativePieces(key: Bytes): Promise<PieceCipher | null> {
 const known = {
   key: Uint8Array.from({ length: 32 }, (_, index) => 0x80 + index),
   plain: Uint8Array.from({ length: 66 }, (_, index) => index),
-  sealed: "yGKsU/mbl6pOOeuBamZa49rLw4LGxbHTmsicLTD/ADqxuxJfbz2hoSP03qoK+PGUPMzdfb7e4UVduRQb5YMD+1G9hpAQ45puXbuqrT5OvSvU1g==",
+  sealed:
+    "yGKsU/mbl6pOOeuBamZa49rLw4LGxbHTmsicLTD/ADqxuxJfbz2hoSP03qoK+PGUPMzdfb7e4UVduRQb5YMD+1G9hpAQ45puXbuqrT5OvSvU1g==",
 } as const;
 
 let native: Promise<boolean> | null = null;
@@ -134,14 +164,23 @@ function nativeIsRight(): Promise<boolean> {
     if (cipher === null) return false;
     const expected = Uint8Array.from(atob(known.sealed), (character) => character.charCodeAt(0));
     const opened = await cipher.open(expected, 1, true);
-    return equalBytes(await cipher.seal(known.plain, 1, true), expected) && opened !== null && equalBytes(opened, known.plain);
+    return (
+      equalBytes(await cipher.seal(known.plain, 1, true), expected) &&
+      opened !== null &&
+      equalBytes(opened, known.plain)
+    );
   })();
   return native;
 }
 
 async function sodiumPieces(key: Bytes): Promise<PieceCipher> {
   const sodium = await loadSodium();
-  const [keyAt, nonceAt, inAt, outAt] = [sodium._malloc(32), sodium._malloc(12), sodium._malloc(sealedPieceBytes), sodium._malloc(sealedPieceBytes)];
+  const [keyAt, nonceAt, inAt, outAt] = [
+    sodium._malloc(32),
+    sodium._malloc(12),
+    sodium._malloc(sealedPieceBytes),
+    sodium._malloc(sealedPieceBytes),
+  ];
   sodium.HEAPU8.set(key, keyAt);
   const put = (bytes: Uint8Array, index: number, last: boolean): void => {
     sodium.HEAPU8.set(pieceNonce(index, last), nonceAt);
@@ -156,11 +195,30 @@ async function sodiumPieces(key: Bytes): Promise<PieceCipher> {
     },
     open: async (sealed, index, last) => {
       put(sealed, index, last);
-      if (sodium._crypto_aead_chacha20poly1305_ietf_decrypt(outAt, 0, 0, inAt, sealed.length, 0, 0, 0, 0, nonceAt, keyAt) !== 0) return null;
+      if (
+        sodium._crypto_aead_chacha20poly1305_ietf_decrypt(
+          outAt,
+          0,
+          0,
+          inAt,
+          sealed.length,
+          0,
+          0,
+          0,
+          0,
+          nonceAt,
+          keyAt,
+        ) !== 0
+      )
+        return null;
       return sodium.HEAPU8.slice(outAt, outAt + sealed.length - tagBytes);
     },
     end: () => {
-      wipe(sodium.HEAPU8.subarray(keyAt, keyAt + 32), sodium.HEAPU8.subarray(inAt, inAt + sealedPieceBytes), sodium.HEAPU8.subarray(outAt, outAt + sealedPieceBytes));
+      wipe(
+        sodium.HEAPU8.subarray(keyAt, keyAt + 32),
+        sodium.HEAPU8.subarray(inAt, inAt + sealedPieceBytes),
+        sodium.HEAPU8.subarray(outAt, outAt + sealedPieceBytes),
+      );
       for (const at of [keyAt, nonceAt, inAt, outAt]) sodium._free(at);
     },
   };
@@ -177,7 +235,10 @@ function loadSodium(): Promise<Sodium> {
   return loading;
 }
 
-/** As an ES module it is a function that makes an instance; where it was `require`d, an instance that becomes ready. */
+/**
+ * As an ES module it is a function that makes an instance; where it was `require`d, an instance
+ * that becomes ready.
+ */
 async function start(): Promise<Sodium> {
   if (typeof libsodium === "function") return libsodium();
   await libsodium.ready;

@@ -12,9 +12,10 @@ import type { SendingRecords } from "./send-content.ts";
 import { Sealing } from "./sealing.ts";
 
 /*
- * What this device keeps of an upload until it is published, cancelled or a day old. Two halves, each wrapped by the device
- * key: what sealing needs (the transfer's worker reads it, under the lock too), and what publishing needs, the content
- * identity among it (only the vault's worker reads it).
+ * What this device keeps of an upload until it is published, cancelled or a day old. Two halves,
+ * each wrapped by the device key: what sealing needs (the transfer's worker reads it, under the
+ * lock too), and what publishing needs, the content identity among it (only the vault's worker
+ * reads it).
  */
 
 /** For publishing: written when it begins, and before each finishing call leaves. */
@@ -26,16 +27,24 @@ export const Publishing = z.strictObject({
   request: z.unknown(),
   title: z.string(),
   name: z.string(),
-  /** What the account must lead back to, one of them, before this may be forgotten: the state of every finishing call. */
+  /**
+   * What the account must lead back to, one of them, before this may be forgotten: the state of
+   * every finishing call.
+   */
   sent: z.array(SentState),
-  /** The last of these calls: while its state is the next one, it goes out again as it is, and nothing else is signed. */
+  /**
+   * The last of these calls: while its state is the next one, it goes out again as it is, and
+   * nothing else is signed.
+   */
   last: FinishUpload.nullable(),
 });
 export type Publishing = z.infer<typeof Publishing>;
 
 const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
 const Wrapped = z.strictObject({ iv: bytes, data: bytes });
-const handle = z.custom<FileSystemFileHandle>((value) => typeof value === "object" && value !== null && "getFile" in value);
+const handle = z.custom<FileSystemFileHandle>(
+  (value) => typeof value === "object" && value !== null && "getFile" in value,
+);
 
 export const UploadRecord = z.strictObject({
   account: z.string(),
@@ -64,9 +73,10 @@ export interface UploadRecords {
   readonly get: (uploadId: string) => Promise<UploadRecord | null>;
   readonly add: (record: UploadRecord) => Promise<void>;
   /**
-   * Writes what follows a record as it was read, and gives it as it is kept now. On the disk when this is answered: after a
-   * power cut too. `not_found` when it was removed meanwhile, by another tab perhaps: what was given up never comes back.
-   * `conflict` when another tab wrote it meanwhile: what that one sealed under the same key is not known here.
+   * Writes what follows a record as it was read, and gives it as it is kept now. On the disk when
+   * this is answered: after a power cut too. `not_found` when it was removed meanwhile, by another
+   * tab perhaps: what was given up never comes back. `conflict` when another tab wrote it
+   * meanwhile: what that one sealed under the same key is not known here.
    */
   readonly replace: (record: UploadRecord) => Promise<UploadRecord>;
   readonly remove: (uploadId: string) => Promise<void>;
@@ -77,17 +87,25 @@ interface Schema extends DBSchema {
   uploads: { key: [account: string, uploadId: string]; value: UploadRecord };
 }
 
-/** A part that left, and whose record a power cut took, could be sealed again with other bytes under the same key and number. */
+/**
+ * A part that left, and whose record a power cut took, could be sealed again with other bytes under
+ * the same key and number.
+ */
 const durable = { durability: "strict" } as const;
 
-/** @throws PortalError `storage_full` where this browser keeps nothing: without a record no upload begins. */
+/**
+ * @throws PortalError `storage_full` where this browser keeps nothing: without a record no upload
+ *   begins.
+ */
 export async function openUploadRecords(account: string): Promise<UploadRecords> {
   const database = await openDatabase();
   const ofAccount = IDBKeyRange.bound([account, ""], [account, "\uffff"]);
   return {
     all: async () => {
       const kept: unknown[] = await database.getAll("uploads", ofAccount);
-      return kept.flatMap((one) => UploadRecord.safeParse(one).data ?? []).sort((left, right) => left.startedAt - right.startedAt);
+      return kept
+        .flatMap((one) => UploadRecord.safeParse(one).data ?? [])
+        .sort((left, right) => left.startedAt - right.startedAt);
     },
     get: async (uploadId) => UploadRecord.safeParse(await database.get("uploads", [account, uploadId])).data ?? null,
     add: (record) =>
@@ -117,7 +135,10 @@ export function uploadLock(uploadId: string): string {
   return `relicario-upload ${uploadId}`;
 }
 
-/** When the service drops it: so long after its last part. Milliseconds since 1970, by this device's clock. */
+/**
+ * When the service drops it: so long after its last part. Milliseconds since 1970, by this device's
+ * clock.
+ */
 export function expiryOf(record: UploadRecord): number {
   return record.touchedAt + uploadHours * 3_600_000;
 }
@@ -181,7 +202,10 @@ async function openDatabase(): Promise<IDBPDatabase<Schema>> {
 }
 
 /** The uploads of one account, as sending takes them. */
-export function uploadsOf(device: Device, records: Pick<UploadRecords, "get" | "replace">): SendingRecords<UploadRecord> {
+export function uploadsOf(
+  device: Device,
+  records: Pick<UploadRecords, "get" | "replace">,
+): SendingRecords<UploadRecord> {
   return {
     get: records.get,
     sealingOf: (record) => readSealing(device, record),

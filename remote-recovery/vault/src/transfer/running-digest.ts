@@ -14,7 +14,10 @@ export interface RunningDigest {
   readonly finish: () => Promise<string>;
 }
 
-/** In this thread; the transfer's workers give it one of its own, because it alone is as long as everything else. */
+/**
+ * In this thread; the transfer's workers give it one of its own, because it alone is as long as
+ * everything else.
+ */
 export function createRunningDigest(): RunningDigest {
   let hasher: IHasher | null = null;
   const require = (): IHasher => {

@@ -10,7 +10,9 @@ import { committed, type Sink } from "./sinks.ts";
 import { untilThrough, type Patience } from "./until-through.ts";
 import type { ContentAt, TransferCalls } from "./upload-calls.ts";
 
-/** A content that an opener was shown for: what opens its pieces, and what it must be. Holds a key. */
+/**
+ * A content that an opener was shown for: what opens its pieces, and what it must be. Holds a key.
+ */
 export type OpenableContent = ContentAt & {
   /** 32 bytes, for this content alone. Secret. */
   readonly payloadKey: Bytes;
@@ -31,27 +33,43 @@ export interface SaveParts {
 
 /** About 4 MiB: whole pieces, so that each range opens by itself. */
 const piecesAtOnce = 64;
-/** Ranges on their way, or waiting to be opened. They pass the page: more of them, or larger ones, are its memory. */
+/**
+ * Ranges on their way, or waiting to be opened. They pass the page: more of them, or larger ones,
+ * are its memory.
+ */
 const ahead = 3;
 
 /**
  * [Note: Download sequence]
- * 1. Sealed ranges of whole pieces are fetched, three ahead. A lost connection costs the range that it broke.
+ * 1. Sealed ranges of whole pieces are fetched, three ahead. A lost connection costs the range that
+ *    it broke.
  * 2. Each is opened, written to the sink, and taken into the digest, in order.
- * 3. When the last byte is there, and the digest is the ticket's, the sink is committed; after anything else it is emptied.
+ * 3. When the last byte is there, and the digest is the ticket's, the sink is committed; after
+ *    anything else it is emptied.
  *
  * @throws PortalError `decryption_failed`, `cancelled`, `storage_full`, and those of a call.
  */
-export async function saveContent(parts: SaveParts, content: OpenableContent, { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void }): Promise<Blob | null> {
+export async function saveContent(
+  parts: SaveParts,
+  content: OpenableContent,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void },
+): Promise<Blob | null> {
   const stop = new AbortController(); // ranges ahead are not waited for after a failure
   try {
-    return await committed(parts.sink, () => openInto(parts, content, AbortSignal.any([signal, stop.signal]), onProgress));
+    return await committed(parts.sink, () =>
+      openInto(parts, content, AbortSignal.any([signal, stop.signal]), onProgress),
+    );
   } finally {
     stop.abort();
   }
 }
 
-async function openInto({ calls, digest, patience, sink }: SaveParts, content: OpenableContent, signal: AbortSignal, onProgress: (done: number, total: number) => void): Promise<void> {
+async function openInto(
+  { calls, digest, patience, sink }: SaveParts,
+  content: OpenableContent,
+  signal: AbortSignal,
+  onProgress: (done: number, total: number) => void,
+): Promise<void> {
   const { prefixLength, kind, size } = content;
   const plainLength = paddedLength(kind, size);
   const length = sealedLength(prefixLength, plainLength);
@@ -59,7 +77,8 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
   const cipher = await pieceCipher(content.payloadKey);
   wipe(content.payloadKey);
 
-  const startOf = (piece: number): number => (piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceBytes));
+  const startOf = (piece: number): number =>
+    piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceBytes);
   const fetchFrom = async (piece: number): Promise<Bytes> => {
     const [start, end] = [startOf(piece), startOf(piece + piecesAtOnce)];
     const { bytes, size: whole } = await untilThrough(() => calls.range(content, start, end, signal), patience, signal);
@@ -93,7 +112,8 @@ async function openInto({ calls, digest, patience, sink }: SaveParts, content: O
       onProgress(startOf(piece + piecesAtOnce), length);
     }
     await hashing;
-    if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason }); // the last moment: what is committed can be seen
+    // the last moment: what is committed can be seen
+    if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");
   } finally {
     cipher.end();

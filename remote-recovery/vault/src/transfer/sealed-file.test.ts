@@ -21,7 +21,13 @@ async function seal(plain: Bytes, by: PieceCipher["by"]): Promise<{ sealed: Byte
 
 async function open(sealed: Bytes, identity: string, by: PieceCipher["by"]): Promise<Bytes> {
   const { payloadKey, prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadBytes));
-  return openPieces(await pieceCipher(payloadKey, by), sealed.slice(prefixLength), 0, true, new Uint8Array(sealed.length));
+  return openPieces(
+    await pieceCipher(payloadKey, by),
+    sealed.slice(prefixLength),
+    0,
+    true,
+    new Uint8Array(sealed.length),
+  );
 }
 
 async function typageOpens(sealed: Bytes, identity: string): Promise<Uint8Array> {
@@ -36,7 +42,10 @@ function readAs(plain: Bytes, lengths: readonly number[]): Blob {
     let [at, turn] = [0, 0];
     return new ReadableStream<Bytes>({
       pull: (controller) => {
-        if (at >= plain.length) { controller.close(); return; }
+        if (at >= plain.length) {
+          controller.close();
+          return;
+        }
         const length = lengths[turn++ % lengths.length] ?? 1;
         controller.enqueue(plain.slice(at, at + length));
         at += length;
@@ -79,15 +88,26 @@ describe.each(ciphers)("the sealed file of %s", (by) => {
   it.each<[string, (pieces: Bytes[]) => Bytes[]]>([
     ["cut short by its last piece", (pieces) => pieces.slice(0, -1)],
     ["cut short by a byte", (pieces) => [...pieces.slice(0, -1), concat(...pieces.slice(-1)).slice(0, -1)]],
-    ["with two pieces exchanged", ([first, second, ...rest]) => [second, first, ...rest].filter((piece) => piece !== undefined)],
+    [
+      "with two pieces exchanged",
+      ([first, second, ...rest]) => [second, first, ...rest].filter((piece) => piece !== undefined),
+    ],
     ["with a piece twice", ([first, ...rest]) => [first, first, ...rest].filter((piece) => piece !== undefined)],
     ["with a piece of another content behind it", (pieces) => [...pieces, randomBytes(100)]],
     ["with an empty piece behind it", (pieces) => [...pieces, randomBytes(16)]],
-    ["with one bit turned", ([first, ...rest]) => [first?.map((byte, index) => (index === 40_000 ? byte ^ 1 : byte)), ...rest].filter((piece) => piece !== undefined)],
+    [
+      "with one bit turned",
+      ([first, ...rest]) =>
+        [first?.map((byte, index) => (index === 40_000 ? byte ^ 1 : byte)), ...rest].filter(
+          (piece) => piece !== undefined,
+        ),
+    ],
   ])("does not open %s", async (_, change) => {
     const { sealed, identity } = await seal(randomBytesOf(2 * pieceBytes + 500), by);
     const { prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadBytes));
-    const pieces = [0, 1, 2].map((index) => sealed.slice(prefixLength + index * sealedPieceBytes, prefixLength + (index + 1) * sealedPieceBytes));
+    const pieces = [0, 1, 2].map((index) =>
+      sealed.slice(prefixLength + index * sealedPieceBytes, prefixLength + (index + 1) * sealedPieceBytes),
+    );
     const altered = concat(sealed.slice(0, prefixLength), ...change(pieces));
     await expect(open(altered, identity, by)).rejects.toMatchObject({ code: "decryption_failed" });
   });
@@ -97,8 +117,12 @@ describe("the sealed file", () => {
   it("is the same whoever seals its pieces", async () => {
     const { payloadKey, prefix } = await newContentSeal();
     const plain = new Blob([randomBytesOf(pieceBytes + 5)]);
-    const [one, other] = await Promise.all(ciphers.map(async (by) => sealedFile(plain, "file", prefix, await pieceCipher(payloadKey, by))));
-    expect(one === undefined ? null : hash(await one.range(0, one.length))).toBe(other === undefined ? undefined : hash(await other.range(0, other.length)));
+    const [one, other] = await Promise.all(
+      ciphers.map(async (by) => sealedFile(plain, "file", prefix, await pieceCipher(payloadKey, by))),
+    );
+    expect(one === undefined ? null : hash(await one.range(0, one.length))).toBe(
+      other === undefined ? undefined : hash(await other.range(0, other.length)),
+    );
   });
 
   it("pads a text as a small one is padded", async () => {
@@ -106,7 +130,9 @@ describe("the sealed file", () => {
     const text = new TextEncoder().encode("x".repeat(300_001));
     const file = sealedFile(new Blob([text]), "text", prefix, await pieceCipher(payloadKey));
     const sealed = await file.range(0, file.length);
-    expect(hash(await openContent("text", sealed, { sha256: hash(sealed), identity, size: text.length }))).toBe(hash(text));
+    expect(hash(await openContent("text", sealed, { sha256: hash(sealed), identity, size: text.length }))).toBe(
+      hash(text),
+    );
   });
 
   it("opens although the file is read in odd pieces", async () => {
@@ -121,12 +147,16 @@ describe("the sealed file", () => {
     const plain = randomBytesOf(2 * pieceBytes);
     const { identity, payloadKey, prefix } = await newContentSeal();
     let now = plain;
-    const changing = Object.assign(new Blob([plain]), { slice: (start: number, end: number) => new Blob([now.slice(start, end)]) });
+    const changing = Object.assign(new Blob([plain]), {
+      slice: (start: number, end: number) => new Blob([now.slice(start, end)]),
+    });
     const file = sealedFile(changing, "file", prefix, await pieceCipher(payloadKey));
     const half = prefix.length + pieceBytes / 2;
     const first = copyOf(await file.range(0, half));
     now = plain.map((byte) => byte ^ 1);
-    await expect(typageOpens(concat(first, await file.range(half, file.length)), identity)).resolves.toHaveLength(plain.length);
+    await expect(typageOpens(concat(first, await file.range(half, file.length)), identity)).resolves.toHaveLength(
+      plain.length,
+    );
   });
 
   it("says file_changed when fewer bytes are there than were announced", async () => {
@@ -138,7 +168,16 @@ describe("the sealed file", () => {
 
   it("says file_changed when the file can no longer be read", async () => {
     const { payloadKey, prefix } = await newContentSeal();
-    const gone = Object.assign(new Blob(["abc"]), { slice: () => ({ stream: () => new ReadableStream({ start: (controller) => { controller.error(new DOMException("x", "NotReadableError")); } }) }) });
+    const gone = Object.assign(new Blob(["abc"]), {
+      slice: () => ({
+        stream: () =>
+          new ReadableStream({
+            start: (controller) => {
+              controller.error(new DOMException("x", "NotReadableError"));
+            },
+          }),
+      }),
+    });
     const file = sealedFile(gone, "file", prefix, await pieceCipher(payloadKey));
     await expect(file.range(0, file.length)).rejects.toMatchObject({ code: "file_changed" });
   });
@@ -159,7 +198,9 @@ describe("openContentHead", () => {
     const [one, two] = [newIdentity(), newIdentity()];
     const encrypter = new Encrypter();
     for (const identity of [one, two]) encrypter.addRecipient(await recipientOf(identity));
-    await expect(openContentHead(one, copyOf(await encrypter.encrypt("x")))).rejects.toMatchObject({ code: "decryption_failed" });
+    await expect(openContentHead(one, copyOf(await encrypter.encrypt("x")))).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
     await expect(openContentHead(one, randomBytes(2000))).rejects.toMatchObject({ code: "decryption_failed" });
   });
 });

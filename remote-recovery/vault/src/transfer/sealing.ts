@@ -7,7 +7,9 @@ import { copyOf, type Bytes } from "../seal/bytes.ts";
 import type { NewContentSeal } from "../seal/content-stream.ts";
 import { partSizes } from "./part-sizes.ts";
 
-/** What sealing a content on its way goes on with: written down, wrapped, before each part leaves. */
+/**
+ * What sealing a content on its way goes on with: written down, wrapped, before each part leaves.
+ */
 export const Sealing = z.strictObject({
   /** 32 bytes, for the pieces of this content alone. Secret. */
   payload_key: bytesB64u(32, { exact: true }),
@@ -31,12 +33,32 @@ export function keyBytes(sealing: Sealing): { payloadKey: Bytes; prefix: Bytes }
 }
 
 /** Of a content of which nothing is sealed yet. */
-export function newSealing({ payloadKey, prefix }: NewContentSeal, kind: ContentKind, size: number, partSize: number): Sealing {
-  return { payload_key: toB64u(payloadKey), prefix: toB64u(prefix), kind, size, part_size: partSize, parts: [], digest_state: null, content_sha256: null };
+export function newSealing(
+  { payloadKey, prefix }: NewContentSeal,
+  kind: ContentKind,
+  size: number,
+  partSize: number,
+): Sealing {
+  return {
+    payload_key: toB64u(payloadKey),
+    prefix: toB64u(prefix),
+    kind,
+    size,
+    part_size: partSize,
+    parts: [],
+    digest_state: null,
+    content_sha256: null,
+  };
 }
 
-/** @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number. */
-export function requirePartSize({ part_size: partSize, parts }: { readonly part_size: number; readonly parts: number }, sealedSize: number): number {
-  if (partSize < partSizes.least || partSize > partSizes.most || parts !== Math.ceil(sealedSize / partSize)) throw new PortalError("bad_answer");
+/**
+ * @throws PortalError `bad_answer` for parts that would not fit the memory, or are without number.
+ */
+export function requirePartSize(
+  { part_size: partSize, parts }: { readonly part_size: number; readonly parts: number },
+  sealedSize: number,
+): number {
+  if (partSize < partSizes.least || partSize > partSizes.most || parts !== Math.ceil(sealedSize / partSize))
+    throw new PortalError("bad_answer");
   return partSize;
 }

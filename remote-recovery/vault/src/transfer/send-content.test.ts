@@ -5,7 +5,14 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { randomBytes, sha256 } from "../seal/bytes.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { fileSecret, protectOrder, randomFile, tabWithFirst, uploadingTab, type UploadingTab } from "../testing/uploading.ts";
+import {
+  fileSecret,
+  protectOrder,
+  randomFile,
+  tabWithFirst,
+  uploadingTab,
+  type UploadingTab,
+} from "../testing/uploading.ts";
 import { createWorld, type World } from "../testing/world.ts";
 import { readSealing } from "./records.ts";
 import { createRunningDigest, type RunningDigest } from "./running-digest.ts";
@@ -56,15 +63,18 @@ describe("sendContent", () => {
     await expect(publish()).resolves.toMatchObject({ version: 1 });
   });
 
-  it.each(["offline", "service_unavailable", "timed_out", "too_many_requests"] as const)("goes on after %s in the middle of a part", async (code) => {
-    let broken = 0;
-    world.service.before = (call) => {
-      if (isPart(call) && partsThere() === 2 && ++broken <= 5) throw new PortalError(code);
-    };
-    await tab.send(uploadId, file);
-    expect([partsThere(), tab.waits()]).toEqual([parts, 5]);
-    await expect(publish()).resolves.toMatchObject({ version: 1 });
-  });
+  it.each(["offline", "service_unavailable", "timed_out", "too_many_requests"] as const)(
+    "goes on after %s in the middle of a part",
+    async (code) => {
+      let broken = 0;
+      world.service.before = (call) => {
+        if (isPart(call) && partsThere() === 2 && ++broken <= 5) throw new PortalError(code);
+      };
+      await tab.send(uploadId, file);
+      expect([partsThere(), tab.waits()]).toEqual([parts, 5]);
+      await expect(publish()).resolves.toMatchObject({ version: 1 });
+    },
+  );
 
   it("sends a part again whose answer got lost, and the service keeps it once", async () => {
     let lost = 0;
@@ -91,10 +101,13 @@ describe("sendContent", () => {
     world.service.before = async (call) => {
       if (!isPart(call)) return;
       const record = await tab.records.get(uploadId);
-      if (record !== null) written.push(...(await readSealing(tab.vault.device, record)).parts.slice(written.length, written.length + 1));
+      if (record !== null)
+        written.push(...(await readSealing(tab.vault.device, record)).parts.slice(written.length, written.length + 1));
     };
     await tab.send(uploadId, file);
-    const sent = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])].sort(([left], [right]) => left - right).map(([, bytes]) => toB64u(sha256(bytes)));
+    const sent = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])]
+      .sort(([left], [right]) => left - right)
+      .map(([, bytes]) => toB64u(sha256(bytes)));
     expect(written).toEqual(sent);
   });
 
@@ -115,7 +128,8 @@ describe("sendContent", () => {
     let room = 2;
     const full = {
       ...tab.records,
-      replace: (record: Parameters<typeof tab.records.replace>[0]) => (room-- > 0 ? tab.records.replace(record) : Promise.reject(new PortalError("storage_full"))),
+      replace: (record: Parameters<typeof tab.records.replace>[0]) =>
+        room-- > 0 ? tab.records.replace(record) : Promise.reject(new PortalError("storage_full")),
     };
     await expect(tab.send(uploadId, file, { records: full })).rejects.toMatchObject({ code: "storage_full" });
     expect(partsThere()).toBe(2);
@@ -144,7 +158,8 @@ describe("sendContent after a closed tab", () => {
     const there = partsThere();
     tab = await laterTab();
     const record = await tab.records.get(uploadId);
-    const { digest_state: kept, parts: known } = record === null ? { digest_state: null, parts: [] } : await readSealing(tab.vault.device, record);
+    const { digest_state: kept, parts: known } =
+      record === null ? { digest_state: null, parts: [] } : await readSealing(tab.vault.device, record);
     const own = createRunningDigest();
     const calls: (string | null)[] = [];
     const digest: RunningDigest = {
@@ -176,7 +191,10 @@ describe("sendContent after a closed tab", () => {
 
   it.each<[string, () => Blob]>([
     ["another file of the same size", () => randomFile(file.size).file],
-    ["a file with one byte changed in a part that was sent", () => new Blob([plain.map((byte, index) => (index === 150_000 ? byte ^ 1 : byte))])],
+    [
+      "a file with one byte changed in a part that was sent",
+      () => new Blob([plain.map((byte, index) => (index === 150_000 ? byte ^ 1 : byte))]),
+    ],
     ["a shorter file", () => file.slice(0, -1)],
     ["a longer file", () => new Blob([file, randomBytes(1)])],
   ])("refuses %s, and sends nothing", async (_what, other) => {

@@ -19,7 +19,9 @@ export interface SendingRecord {
   readonly sealed: boolean;
 }
 
-/** Where contents on their way are written down: an account's uploads, or the answers of a visitor. */
+/**
+ * Where contents on their way are written down: an account's uploads, or the answers of a visitor.
+ */
 export interface SendingRecords<Kept extends SendingRecord> {
   readonly get: (id: string) => Promise<Kept | null>;
   /** What sealing goes on with. `not_found` when it can no longer be read. */
@@ -54,22 +56,30 @@ const inFlight = 3 + 1;
 
 /**
  * [Note: Upload sequence]
- * 1. What the service has is read. Every part that this device sealed before is sealed again and must have the digest that
- *    was written down; else the file is another one, and nothing is sent. So must a part that the service has and this device
- *    does not remember: its profile may be a copy of an older day.
- * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down, to the disk itself, unless
- *    another tab wrote there meanwhile; then it leaves. Three are on their way at once. A lost connection or a service that
- *    starts anew is waited for.
- * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor finishes an answer.
+ * 1. What the service has is read. Every part that this device sealed before is sealed again and
+ *    must have the digest that was written down; else the file is another one, and nothing is sent.
+ *    So must a part that the service has and this device does not remember: its profile may be a
+ *    copy of an older day.
+ * 2. Part by part: sealed; its SHA-256 and the state of the digest over all parts are written down,
+ *    to the disk itself, unless another tab wrote there meanwhile; then it leaves. Three are on
+ *    their way at once. A lost connection or a service that starts anew is waited for.
+ * 3. The digest over the whole is written down: `sealed`. Publishing is the vault's; a visitor
+ *    finishes an answer.
  *
- * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number of a piece never meet two
- * plaintexts of which any bytes leave this device: no part leaves but with the digest that was written down for its number, once
- * and for good.
+ * No key of an account is needed, so this goes on under the lock, and for a visitor. Key and number
+ * of a piece never meet two plaintexts of which any bytes leave this device: no part leaves but
+ * with the digest that was written down for its number, once and for good.
  *
- * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by another tab), `upload_dropped` (the
- *   service does not know it; what this device keeps stays), `file_changed`, `cancelled`, `storage_full`, `token_expired`.
+ * @throws PortalError `not_found` (it was given up in another tab), `conflict` (it is sent by
+ *   another tab), `upload_dropped` (the service does not know it; what this device keeps stays),
+ *   `file_changed`, `cancelled`, `storage_full`, `token_expired`.
  */
-export async function sendContent<Kept extends SendingRecord>(parts: SendParts<Kept>, id: string, file: Blob, { signal, onProgress }: SendOptions): Promise<void> {
+export async function sendContent<Kept extends SendingRecord>(
+  parts: SendParts<Kept>,
+  id: string,
+  file: Blob,
+  { signal, onProgress }: SendOptions,
+): Promise<void> {
   const { records, calls, digest, patience } = parts;
   const record = await records.get(id);
   if (record === null) throw new PortalError("not_found");
@@ -91,7 +101,8 @@ export async function sendContent<Kept extends SendingRecord>(parts: SendParts<K
 }
 
 /**
- * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is sent.
+ * Whether a file is the one of which all parts were sealed, by sealing it once more. Nothing is
+ * sent.
  *
  * @throws PortalError `file_changed`, `cancelled`.
  */
@@ -100,7 +111,11 @@ export async function requireSameContent(sealing: Sealing, file: Blob, signal: A
   await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
 }
 
-async function withSealedFile(sealing: Sealing, file: Blob, work: (sealed: SealedFile) => Promise<void>): Promise<void> {
+async function withSealedFile(
+  sealing: Sealing,
+  file: Blob,
+  work: (sealed: SealedFile) => Promise<void>,
+): Promise<void> {
   const { payloadKey, prefix } = keyBytes(sealing);
   const cipher = await pieceCipher(payloadKey);
   wipe(payloadKey);
@@ -112,7 +127,12 @@ async function withSealedFile(sealing: Sealing, file: Blob, work: (sealed: Seale
 }
 
 /** Step 1. */
-async function requireSameParts(sealed: SealedFile, sealing: Sealing, received: ReadonlyMap<number, string>, signal: AbortSignal): Promise<void> {
+async function requireSameParts(
+  sealed: SealedFile,
+  sealing: Sealing,
+  received: ReadonlyMap<number, string>,
+  signal: AbortSignal,
+): Promise<void> {
   const count = partCount(sealed, sealing);
   for (let index = 0; index < count; index++) {
     const expected = sealing.parts[index] ?? received.get(index);
@@ -147,7 +167,15 @@ class Sending<Kept extends SendingRecord> {
   #sent = 0;
   #touchedAt: number;
 
-  constructor(parts: SendParts<Kept>, id: string, record: Kept, sealing: Sealing, sealed: SealedFile, received: ReadonlyMap<number, string>, onProgress: (done: number, total: number) => void) {
+  constructor(
+    parts: SendParts<Kept>,
+    id: string,
+    record: Kept,
+    sealing: Sealing,
+    sealed: SealedFile,
+    received: ReadonlyMap<number, string>,
+    onProgress: (done: number, total: number) => void,
+  ) {
     this.#parts = parts;
     this.#id = id;
     this.#record = record;
@@ -178,7 +206,9 @@ class Sending<Kept extends SendingRecord> {
         const digest = digestOf(bytes); // of a copy: the bytes are taken away below
         const writing = written.then(() => this.#writeDown(index, bytes, digest));
         written = writing;
-        const sending: Promise<void> = writing.then((sha256) => this.#send(index, sha256, data, either)).finally(() => underWay.delete(sending));
+        const sending: Promise<void> = writing
+          .then((sha256) => this.#send(index, sha256, data, either))
+          .finally(() => underWay.delete(sending));
         sending.catch((error: unknown) => {
           failing.abort(error);
         });
@@ -192,20 +222,28 @@ class Sending<Kept extends SendingRecord> {
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       throw failing.signal.reason;
     }
-    await this.#keep({ content_sha256: await this.#parts.digest.finish() }, { sealed: true, sent: this.#sealed.length });
+    await this.#keep(
+      { content_sha256: await this.#parts.digest.finish() },
+      { sealed: true, sent: this.#sealed.length },
+    );
   }
 
   /**
-   * A part. The first piece of a new one may have begun in the part before, which left with what the file was then: where that
-   * piece is not at hand any more it is made again, and its beginning must be the one that left.
+   * A part. The first piece of a new one may have begun in the part before, which left with what
+   * the file was then: where that piece is not at hand any more it is made again, and its beginning
+   * must be the one that left.
    */
   async #seal(index: number): Promise<Bytes> {
     const [before, known] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
-    if (before !== undefined && known === undefined && !this.#sealed.continuesAt(index * this.#sealing.part_size)) await requirePart(this.#sealed, this.#sealing, index - 1, before);
+    if (before !== undefined && known === undefined && !this.#sealed.continuesAt(index * this.#sealing.part_size))
+      await requirePart(this.#sealed, this.#sealing, index - 1, before);
     return partOf(this.#sealed, this.#sealing, index);
   }
 
-  /** Before a part leaves: its digest, and the state of the digest over all so far. A part sealed again must have the digest it had. */
+  /**
+   * Before a part leaves: its digest, and the state of the digest over all so far. A part sealed
+   * again must have the digest it had.
+   */
   async #writeDown(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
     const known = this.#sealing.parts[index];
     const expected = known ?? this.#received.get(index);
@@ -236,6 +274,9 @@ class Sending<Kept extends SendingRecord> {
 
   async #keep(sealing: Partial<Sealing>, record: Partial<SendingRecord>): Promise<void> {
     this.#sealing = { ...this.#sealing, ...sealing };
-    this.#record = await this.#parts.records.replace({ ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record }, this.#sealing);
+    this.#record = await this.#parts.records.replace(
+      { ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record },
+      this.#sealing,
+    );
   }
 }

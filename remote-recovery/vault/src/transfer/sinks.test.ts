@@ -1,7 +1,10 @@
 import { randomBytes } from "../seal/bytes.ts";
 import { chosenFile, committed } from "./sinks.ts";
 
-/** A file as the File System Access API gives it: what is written stands beside it until it is closed. */
+/**
+ * A file as the File System Access API gives it: what is written stands beside it until it is
+ * closed.
+ */
 function chosen(failing: Partial<Record<"write" | "close" | "abort", DOMException>> = {}) {
   const disk = { content: "what was there", beside: "", open: false };
   const step = async (name: keyof typeof failing, work: () => void): Promise<void> => {
@@ -13,9 +16,15 @@ function chosen(failing: Partial<Record<"write" | "close" | "abort", DOMExceptio
     createWritable: async () => {
       disk.open = true;
       return {
-        write: (bytes: Uint8Array) => step("write", () => { disk.beside += String(bytes.length); }),
+        write: (bytes: Uint8Array) =>
+          step("write", () => {
+            disk.beside += String(bytes.length);
+          }),
         close: () => step("close", () => Object.assign(disk, { content: disk.beside, open: false })),
-        abort: () => step("abort", () => { disk.open = false; }),
+        abort: () =>
+          step("abort", () => {
+            disk.open = false;
+          }),
       };
     },
   } as unknown as FileSystemFileHandle;

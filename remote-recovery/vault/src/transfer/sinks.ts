@@ -6,8 +6,14 @@ import type { Bytes } from "../seal/bytes.ts";
 
 declare global {
   interface FileSystemFileHandle {
-    /** In workers alone, and for private files; TypeScript knows it only in its types of workers. */
-    createSyncAccessHandle(): Promise<{ write(bytes: Uint8Array, options: { at: number }): number; flush(): void; close(): void }>;
+    /**
+     * In workers alone, and for private files; TypeScript knows it only in its types of workers.
+     */
+    createSyncAccessHandle(): Promise<{
+      write(bytes: Uint8Array, options: { at: number }): number;
+      flush(): void;
+      close(): void;
+    }>;
   }
 }
 
@@ -25,12 +31,16 @@ export async function committed<T extends Blob | null>(sink: Sink<T>, fill: () =
     await fill();
     return await sink.commit();
   } catch (error) {
-    await sink.discard().catch(() => undefined); // what failed first is told; a private file is swept with the next page
+    // what failed first is told; a private file is swept with the next page
+    await sink.discard().catch(() => undefined);
     throw error;
   }
 }
 
-/** The file that the person chose. The browser writes beside it and puts it in place when it is closed. */
+/**
+ * The file that the person chose. The browser writes beside it and puts it in place when it is
+ * closed.
+ */
 export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<null>> {
   const stream = await handle.createWritable();
   return {
@@ -44,8 +54,8 @@ export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<nul
 }
 
 /**
- * A file of this origin that no other page uses and that goes with this worker; in memory where there is none (some private
- * modes). Only in a worker.
+ * A file of this origin that no other page uses and that goes with this worker; in memory where
+ * there is none (some private modes). Only in a worker.
  */
 export async function privateFile(): Promise<Sink<Blob>> {
   const folder = await privateFolder({ create: true });
@@ -96,9 +106,15 @@ async function privateFolder(options: { readonly create: boolean }): Promise<Fil
 /** Held until it is released, or the worker ends. */
 function hold(lock: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    navigator.locks.request(lock, () => new Promise<void>((release) => {
-      resolve(release);
-    })).catch(reject);
+    navigator.locks
+      .request(
+        lock,
+        () =>
+          new Promise<void>((release) => {
+            resolve(release);
+          }),
+      )
+      .catch(reject);
   });
 }
 

@@ -25,7 +25,13 @@ const newTab = (): Tab => createVaultClient(portal, channelWorkers(), { surround
 
 beforeEach(() => {
   service = createFakeService(userId);
-  portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `transfers ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  portal = {
+    http: service.http,
+    vendorId: "relicario",
+    account: { userId, issuer: "https://id.example", subject: `transfers ${String(people++)}` },
+    signInAgain: () => Promise.resolve({ authTime: 0 }),
+    takeLinkSecret: () => Promise.resolve(null),
+  };
 });
 
 async function ownDevice(): Promise<Tab> {
@@ -74,7 +80,9 @@ describe("a large file", () => {
   it("goes up in parts, and comes back whole", async () => {
     const vault = await ownDevice();
     const phases = new Set<string>();
-    const { secretId } = await vault.protect(fileSecret("Film", file), { onProgress: ({ phase }) => phases.add(phase) });
+    const { secretId } = await vault.protect(fileSecret("Film", file), {
+      onProgress: ({ phase }) => phases.add(phase),
+    });
     expect(phases).toContain("sending");
     const secret = await vault.recover(secretId, shown("market"));
     expect(secret).toMatchObject({ content: null, title: "Film", author: "verified" });
@@ -200,7 +208,9 @@ describe("a large file", () => {
       const { next, uploadId } = await nextTab();
       const forgotten = picture();
       next.forgetShown(forgotten.shown);
-      await expect(next.resumeUpload(uploadId, file, { protection: forgotten })).rejects.toMatchObject({ code: "picture_needed" });
+      await expect(next.resumeUpload(uploadId, file, { protection: forgotten })).rejects.toMatchObject({
+        code: "picture_needed",
+      });
       expect(await stateOf(next)).toEqual(["waiting"]);
     });
   });

@@ -15,9 +15,16 @@ import type { ProtectRequest, SecretChange } from "../shown-image.ts";
 export interface UploadActs {
   readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<Published>;
-  readonly restart: (uploadId: string, file: { readonly size: number; readonly handle: FileSystemFileHandle | null }, options: CallOptions) => Promise<Restarted>;
+  readonly restart: (
+    uploadId: string,
+    file: { readonly size: number; readonly handle: FileSystemFileHandle | null },
+    options: CallOptions,
+  ) => Promise<Restarted>;
   readonly discard: (uploadId: string) => Promise<void>;
-  /** Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after sign-out. */
+  /**
+   * Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after
+   * sign-out.
+   */
   readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
@@ -26,12 +33,27 @@ interface Imported {
   readonly source?: string;
 }
 
-/** Uploads and downloads of this page, in workers of their own: uploads go on under the lock, downloads hold plaintext and end with it. */
+/**
+ * Uploads and downloads of this page, in workers of their own: uploads go on under the lock,
+ * downloads hold plaintext and end with it.
+ */
 export interface Transfers extends Downloads {
   readonly protect: (request: ProtectRequest & Imported, options?: CallOptions) => Promise<Published>;
-  readonly update: (secretId: string, change: SecretChange & Required<Pick<SecretChange, "content">> & Imported, options?: CallOptions) => Promise<Published>;
-  /** `protection` is the one that was asked for, once those that were decided do not do; null before. */
-  readonly resume: (uploadId: string, file: Blob | null, protection: Protection | null, options?: CallOptions) => Promise<Published>;
+  readonly update: (
+    secretId: string,
+    change: SecretChange & Required<Pick<SecretChange, "content">> & Imported,
+    options?: CallOptions,
+  ) => Promise<Published>;
+  /**
+   * `protection` is the one that was asked for, once those that were decided do not do; null
+   * before.
+   */
+  readonly resume: (
+    uploadId: string,
+    file: Blob | null,
+    protection: Protection | null,
+    options?: CallOptions,
+  ) => Promise<Published>;
   readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
   readonly discard: (uploadId: string) => Promise<void>;
   /** Ends all workers. What is not published waits on the device. */
@@ -49,8 +71,9 @@ export interface TransferParts {
 const pauseReason = "pause";
 
 /**
- * Puts the three together: the vault's worker decides and publishes, the transfer's worker seals and sends, the page holds
- * file and session. Aborting a call deletes what was sent, unless its reason is `pause`: then it waits.
+ * Puts the three together: the vault's worker decides and publishes, the transfer's worker seals
+ * and sends, the page holds file and session. Aborting a call deletes what was sent, unless its
+ * reason is `pause`: then it waits.
  */
 export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
   const workers = createTransferWorkers({ account, http, startWorker, phase: "sending" });
@@ -58,7 +81,12 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   const sending = new Map<string, AbortController>();
 
   /** Sends, and publishes what is sent. */
-  async function run(uploadId: string, file: Blob, protection: Protection | null, options: CallOptions): Promise<Published> {
+  async function run(
+    uploadId: string,
+    file: Blob,
+    protection: Protection | null,
+    options: CallOptions,
+  ): Promise<Published> {
     const controller = new AbortController();
     sending.set(uploadId, controller);
     try {
@@ -74,7 +102,11 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   }
 
   /** Publishing waits for unlocking: the device may have been locked while parts were sent. */
-  async function finishUnlocked(uploadId: string, protection: Protection | null, options: CallOptions): Promise<Published> {
+  async function finishUnlocked(
+    uploadId: string,
+    protection: Protection | null,
+    options: CallOptions,
+  ): Promise<Published> {
     for (;;) {
       try {
         return await acts.finish(uploadId, protection, options);
@@ -87,11 +119,20 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
 
   return {
     protect: async ({ content, ...request }, options = {}) => {
-      const uploadId = await acts.begin({ act: "protect", request, size: content.size, handle: handleOf(content) }, options);
+      const uploadId = await acts.begin(
+        { act: "protect", request, size: content.size, handle: handleOf(content) },
+        options,
+      );
       return run(uploadId, content, request.protection, options);
     },
     update: async (secretId, { content: { content, ...described }, ...change }, options = {}) => {
-      const order: UploadOrder = { act: "update", secretId, change: { ...change, content: described }, size: content.size, handle: handleOf(content) };
+      const order: UploadOrder = {
+        act: "update",
+        secretId,
+        change: { ...change, content: described },
+        size: content.size,
+        handle: handleOf(content),
+      };
       return run(await acts.begin(order, options), content, change.protection ?? null, options);
     },
     resume: async (uploadId, chosen, protection, options = {}) => {
@@ -101,7 +142,11 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
     },
     restart: async (uploadId, file, options = {}) => {
       sending.get(uploadId)?.abort(pauseReason);
-      const { uploadId: begun, ...published } = await acts.restart(uploadId, { size: file.size, handle: handleOf(file) }, options);
+      const { uploadId: begun, ...published } = await acts.restart(
+        uploadId,
+        { size: file.size, handle: handleOf(file) },
+        options,
+      );
       return begun === null ? published : run(begun, file, null, options);
     },
     discard: async (uploadId) => {
@@ -116,7 +161,10 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
   };
 }
 
-/** A File that came from a picker or a drop of the File System Access API carries its handle (as `file-selector` sets it). */
+/**
+ * A File that came from a picker or a drop of the File System Access API carries its handle (as
+ * `file-selector` sets it).
+ */
 function handleOf(content: Blob): FileSystemFileHandle | null {
   return "handle" in content && isHandle(content.handle) ? content.handle : null;
 }
@@ -125,7 +173,10 @@ function isHandle(value: unknown): value is FileSystemFileHandle {
   return typeof value === "object" && value !== null && "getFile" in value;
 }
 
-/** The file behind the handle that was kept. @throws PortalError `validation_error` when it has to be chosen again. */
+/**
+ * The file behind the handle that was kept. @throws PortalError `validation_error` when it has to
+ * be chosen again.
+ */
 async function fileKept(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
   const records = await openUploadRecords(accountName(account));
   try {

@@ -18,24 +18,38 @@ export interface DigestMaker {
   readonly digest: (port: MessagePort) => void;
 }
 
-/** The vault's worker, as far as the transfer's may ask it: what opens one content, after an opener was shown for it. */
+/**
+ * The vault's worker, as far as the transfer's may ask it: what opens one content, after an opener
+ * was shown for it.
+ */
 export interface ContentKeys {
   /** `vault_locked` when it was put away. */
   readonly contentKey: (openedId: string) => Promise<OpenableContent>;
 }
 
-/** What a transfer's worker offers. Two are started: one sends and fetches, the other computes its digests. */
+/**
+ * What a transfer's worker offers. Two are started: one sends and fetches, the other computes its
+ * digests.
+ */
 export interface TransferWorkerApi {
   /** Answers when the worker runs. */
   readonly ping: () => void;
   /** In the second one: digests are asked for at this port. */
   readonly serveDigests: (port: MessagePort) => void;
-  /** In the first one, once, before any other call. The page answers {@link PageHttp} at `page`. Without an account it sends no uploads. */
+  /**
+   * In the first one, once, before any other call. The page answers {@link PageHttp} at `page`.
+   * Without an account it sends no uploads.
+   */
   readonly start: (account: DeviceAccount | null, page: MessagePort, helper: MessagePort) => Promise<void>;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
   readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
   /** The vault's worker answers at `keys`: what opens the content never passes the page. */
-  readonly save: (keys: MessagePort, openedId: string, target: FileSystemFileHandle | null, options: SendOptions) => Promise<Blob | null>;
+  readonly save: (
+    keys: MessagePort,
+    openedId: string,
+    target: FileSystemFileHandle | null,
+    options: SendOptions,
+  ) => Promise<Blob | null>;
 }
 
 interface Started {
@@ -76,13 +90,30 @@ export function createTransferWorkerApi(): TransferWorkerApi {
     start: async (account, page, helper) => {
       const device = account === null ? null : await openDevice(account);
       const http = httpOverPage(callsTo<PageHttp>(page));
-      started = { sending: device === null ? null : { device, records: await openUploadRecords(device.name) }, calls: transferCallsOn(http), helper: Comlink.wrap<DigestMaker>(helper) };
+      started = {
+        sending: device === null ? null : { device, records: await openUploadRecords(device.name) },
+        calls: transferCallsOn(http),
+        helper: Comlink.wrap<DigestMaker>(helper),
+      };
     },
     upload: (uploadId, file, options) =>
       alone(uploadId, () => {
         const { sending, calls } = requireStarted();
         if (sending === null) throw new PortalError("vault_unavailable");
-        return withDigest((digest) => sendContent({ records: uploadsOf(sending.device, sending.records), calls, digest, patience: browserPatience, now: Date.now }, uploadId, file, options));
+        return withDigest((digest) =>
+          sendContent(
+            {
+              records: uploadsOf(sending.device, sending.records),
+              calls,
+              digest,
+              patience: browserPatience,
+              now: Date.now,
+            },
+            uploadId,
+            file,
+            options,
+          ),
+        );
       }),
     save: async (keys, openedId, target, options) => {
       const content = await callsTo<ContentKeys>(keys)
@@ -91,7 +122,9 @@ export function createTransferWorkerApi(): TransferWorkerApi {
           keys.close();
         });
       const sink = await (target === null ? privateFile() : chosenFile(target));
-      return withDigest((digest) => saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options));
+      return withDigest((digest) =>
+        saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options),
+      );
     },
   };
 }

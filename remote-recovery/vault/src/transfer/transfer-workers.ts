@@ -20,10 +20,20 @@ export interface TransferWorkersParts {
   readonly phase: "sending" | "opening";
 }
 
-/** A pair of workers that is started at its first call: one seals or opens pieces, the other computes its digests. */
+/**
+ * A pair of workers that is started at its first call: one seals or opens pieces, the other
+ * computes its digests.
+ */
 export interface TransferWorkers {
-  /** A call that `controller` ends, as the caller's own signal does. `vault_unavailable` when a worker fails or is ended. */
-  readonly call: <T>(controller: AbortController, options: CallOptions, run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>) => Promise<T>;
+  /**
+   * A call that `controller` ends, as the caller's own signal does. `vault_unavailable` when a
+   * worker fails or is ended.
+   */
+  readonly call: <T>(
+    controller: AbortController,
+    options: CallOptions,
+    run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>,
+  ) => Promise<T>;
   /** Ends both. A later call starts new ones. */
   readonly end: () => Promise<void>;
 }
@@ -52,7 +62,13 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
     serveCalls(pageHttp(http), page.port1);
     await Promise.all([
       orGone(helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2]))),
-      orGone(main.remote.start(account, Comlink.transfer(page.port2, [page.port2]), Comlink.transfer(digests.port1, [digests.port1]))),
+      orGone(
+        main.remote.start(
+          account,
+          Comlink.transfer(page.port2, [page.port2]),
+          Comlink.transfer(digests.port1, [digests.port1]),
+        ),
+      ),
     ]);
     return { remote: main.remote, orGone, end };
   }
@@ -67,7 +83,9 @@ export function createTransferWorkers({ account, http, startWorker, phase }: Tra
       try {
         const { remote, orGone } = await pair.ensure();
         refuseCancelled(controller.signal);
-        return await orGone(run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }));
+        return await orGone(
+          run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }),
+        );
       } catch (error) {
         throw toPortalError(error);
       } finally {

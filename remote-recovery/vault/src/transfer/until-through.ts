@@ -2,7 +2,9 @@ import { isPortalError, isTransient, PortalError } from "@relicario/shared/error
 
 /** How pauses are made; tests replace it. */
 export interface Patience {
-  /** Resolves after so long, or sooner when the device is online again. Rejects with `cancelled`. */
+  /**
+   * Resolves after so long, or sooner when the device is online again. Rejects with `cancelled`.
+   */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -10,9 +12,9 @@ const firstPause = 500;
 const longestPause = 20_000;
 
 /**
- * Makes a call until it is through: after a lost connection, a service that starts anew, or too many calls. Only for calls
- * that may be made twice. A loop of its own: it has no last try, pauses for as long as the service asks, and goes on at once
- * when the device is online again.
+ * Makes a call until it is through: after a lost connection, a service that starts anew, or too
+ * many calls. Only for calls that may be made twice. A loop of its own: it has no last try, pauses
+ * for as long as the service asks, and goes on at once when the device is online again.
  */
 export async function untilThrough<T>(call: () => Promise<T>, patience: Patience, signal: AbortSignal): Promise<T> {
   for (let failed = 0; ; failed++) {
@@ -26,7 +28,10 @@ export async function untilThrough<T>(call: () => Promise<T>, patience: Patience
   }
 }
 
-/** Whether the outside may answer otherwise a little later. A part that was damaged on its way (`digest_mismatch`) is sent anew. */
+/**
+ * Whether the outside may answer otherwise a little later. A part that was damaged on its way
+ * (`digest_mismatch`) is sent anew.
+ */
 export function mayPass(error: unknown): boolean {
   return isTransient(error) || isPortalError(error, "digest_mismatch");
 }

@@ -5,7 +5,9 @@ import type { RunningWorker } from "./start-workers.ts";
 
 /** The engine of one worker of this page. */
 export interface EngineOnPage {
-  /** Starts it, unless it runs. A start that failed is forgotten, so that the next call tries again. */
+  /**
+   * Starts it, unless it runs. A start that failed is forgotten, so that the next call tries again.
+   */
   readonly ensure: () => Promise<void>;
   readonly end: () => void;
 }
@@ -14,7 +16,11 @@ export interface EngineOnPage {
  * @param port where the engine answers whoever has the other end of the channel
  * @param onFailed called when it fails by itself: the channel is gone with it
  */
-export function engineOnPage(start: () => Promise<RunningWorker<EngineWorkerApi>>, port: MessagePort, onFailed: () => void): EngineOnPage {
+export function engineOnPage(
+  start: () => Promise<RunningWorker<EngineWorkerApi>>,
+  port: MessagePort,
+  onFailed: () => void,
+): EngineOnPage {
   let engine: Promise<RunningWorker<EngineWorkerApi>> | null = null;
   let ended = false;
   return {

@@ -5,8 +5,8 @@ import { refuseCancelled } from "../cancelled.ts";
 import { copyOf } from "../seal/bytes.ts";
 
 /**
- * An engine that is started at its first call. A picture crosses as a copy that is moved, not cloned: what the engine is given it
- * overwrites, and nothing of it stays in between.
+ * An engine that is started at its first call. A picture crosses as a copy that is moved, not
+ * cloned: what the engine is given it overwrites, and nothing of it stays in between.
  *
  * @param start asks the page, before each call: an engine that failed is started anew
  */
@@ -19,7 +19,8 @@ export function engineOverPage(start: () => Promise<void>, engine: Engine): Engi
   return {
     inspect: async (picture, options) => (await ready(options?.signal)).inspect(moved(picture), options),
     enrol: async (picture, known, options) => (await ready(options?.signal)).enrol(moved(picture), known, options),
-    recover: async (picture, sketches, options) => (await ready(options?.signal)).recover(moved(picture), sketches, options),
+    recover: async (picture, sketches, options) =>
+      (await ready(options?.signal)).recover(moved(picture), sketches, options),
   };
 }
 

@@ -27,11 +27,16 @@ export interface OpenedContents<Held extends { readonly sealed: SealedContentKey
   /** `vault_locked` when it was put away, or another worker opened it. */
   readonly require: (openedId: string) => Held;
   readonly putAway: (openedId: string) => void;
-  /** Answers at this port what opens the pieces of one of them. The other end is a worker's, never the page's. */
+  /**
+   * Answers at this port what opens the pieces of one of them. The other end is a worker's, never
+   * the page's.
+   */
   readonly serveKeys: (port: MessagePort) => void;
 }
 
-export function createOpenedContents<Held extends { readonly sealed: SealedContentKey }>(calls: () => Pick<TransferCalls, "range">): OpenedContents<Held> {
+export function createOpenedContents<Held extends { readonly sealed: SealedContentKey }>(
+  calls: () => Pick<TransferCalls, "range">,
+): OpenedContents<Held> {
   const held = new Map<string, Held>();
 
   function require(openedId: string): Held {

@@ -9,7 +9,10 @@ import { chosenFile, committed } from "../transfer/sinks.ts";
 
 /** A worker that keeps what it opened under a name, and how it is asked. */
 interface Keeper {
-  readonly remote: Comlink.Remote<{ readonly serveContentKeys: (port: MessagePort) => void; readonly putAway: (openedId: string) => void }>;
+  readonly remote: Comlink.Remote<{
+    readonly serveContentKeys: (port: MessagePort) => void;
+    readonly putAway: (openedId: string) => void;
+  }>;
   readonly orGone: Gone["orGone"];
 }
 
@@ -20,9 +23,18 @@ interface OpenedThere {
   readonly mime: string;
 }
 
-/** What a page may do with a content that a worker has opened. What stays in the worker is asked of that worker, and of no later one. */
-export function openedOnPage({ openedId, content, mime }: OpenedThere, { remote, orGone }: Keeper, downloads: Pick<Downloads, "save">): Pick<RecoveredSecret, "save" | "putAway"> {
-  /** A port at which the worker answers the transfer's: what opens a content never passes the page. */
+/**
+ * What a page may do with a content that a worker has opened. What stays in the worker is asked of
+ * that worker, and of no later one.
+ */
+export function openedOnPage(
+  { openedId, content, mime }: OpenedThere,
+  { remote, orGone }: Keeper,
+  downloads: Pick<Downloads, "save">,
+): Pick<RecoveredSecret, "save" | "putAway"> {
+  /**
+   * A port at which the worker answers the transfer's: what opens a content never passes the page.
+   */
   async function keys(): Promise<MessagePort> {
     const { port1, port2 } = new MessageChannel();
     await orGone(remote.serveContentKeys(Comlink.transfer(port2, [port2])));

@@ -45,7 +45,12 @@ describe("an own device with a passkey", () => {
     const vault = await withPasskey();
     expect((await readDevice(account())).titlesKeys).not.toBeNull();
     await vault.lock();
-    expect(await readDevice(account())).toMatchObject({ titlesKeys: null, locked: true, kind: "own", remembered: { stateRev: 2 } });
+    expect(await readDevice(account())).toMatchObject({
+      titlesKeys: null,
+      locked: true,
+      kind: "own",
+      remembered: { stateRev: 2 },
+    });
     await expect(vault.unlockByPresence()).rejects.toMatchObject({ code: "opener_needed" });
     await vault.unlock(passkey());
     expect((await readDevice(account())).titlesKeys).not.toBeNull();

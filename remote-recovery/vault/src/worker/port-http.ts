@@ -12,7 +12,10 @@ type FormFields = readonly (readonly [name: string, value: string | File])[];
 /** {@link HttpOptions} as they cross to the page. */
 export type CrossingOptions = HttpOptions & { readonly form?: FormFields };
 
-/** A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its blocks are not joined in the page. */
+/**
+ * A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its
+ * blocks are not joined in the page.
+ */
 interface CrossingBytes {
   readonly size: number;
   readonly start: number;
@@ -20,8 +23,8 @@ interface CrossingBytes {
 }
 
 /**
- * Calls to the service cross from a worker to the page, which holds the session token. Schemas do not cross: answers arrive as
- * they are and are parsed in the worker.
+ * Calls to the service cross from a worker to the page, which holds the session token. Schemas do
+ * not cross: answers arrive as they are and are parsed in the worker.
  */
 export interface PageHttp {
   readonly request: (method: HttpMethod, path: string, options: CrossingOptions) => Promise<unknown>;
@@ -30,7 +33,8 @@ export interface PageHttp {
 
 /** The page's side. */
 export function pageHttp(http: Http): PageHttp {
-  const withForm = ({ form, ...options }: CrossingOptions): HttpOptions => (form === undefined ? options : { ...options, body: formOf(form) });
+  const withForm = ({ form, ...options }: CrossingOptions): HttpOptions =>
+    form === undefined ? options : { ...options, body: formOf(form) };
   return {
     request: (method, path, options) => http.request(method, path, z.unknown(), withForm(options)),
     bytes: async (method, path, options) => {
@@ -46,17 +50,28 @@ export function pageHttp(http: Http): PageHttp {
 
 /** The worker's side: the contract's Http over the page. */
 export function httpOverPage(page: Comlink.Remote<PageHttp>): Http {
-  async function crossing<T>({ body, ...options }: HttpOptions, call: (options: CrossingOptions) => Promise<T>): Promise<T> {
+  async function crossing<T>(
+    { body, ...options }: HttpOptions,
+    call: (options: CrossingOptions) => Promise<T>,
+  ): Promise<T> {
     refuseCancelled(options.signal);
     try {
-      return await call({ ...options, ...(body === undefined ? {} : body instanceof FormData ? { form: [...body] } : { body }) });
+      return await call({
+        ...options,
+        ...(body === undefined ? {} : body instanceof FormData ? { form: [...body] } : { body }),
+      });
     } catch (error) {
       throw toPortalError(error);
     }
   }
 
   return {
-    request: async <T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options: HttpOptions = {}): Promise<T> => {
+    request: async <T>(
+      method: HttpMethod,
+      path: string,
+      answer: z.ZodType<T>,
+      options: HttpOptions = {},
+    ): Promise<T> => {
       const parsed = answer.safeParse(await crossing(options, (given) => page.request(method, path, given)));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
@@ -87,8 +102,9 @@ function formOf(fields: FormFields): FormData {
 const blockBytes = 1024 * 1024;
 
 /**
- * All bytes of a stream, in blocks. Read piece by piece, because a Response over it would report a broken connection as a
- * TypeError, which is not tried again. Each piece is copied and released as it comes: copying all of them at the end blocks the page.
+ * All bytes of a stream, in blocks. Read piece by piece, because a Response over it would report a
+ * broken connection as a TypeError, which is not tried again. Each piece is copied and released as
+ * it comes: copying all of them at the end blocks the page.
  */
 async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>[]> {
   const blocks: Uint8Array<ArrayBuffer>[] = [];
@@ -97,7 +113,7 @@ async function collected(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise
   const reader = body.getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     const piece = read.value;
-    for (let at = 0; at < piece.length; ) {
+    for (let at = 0; at < piece.length;) {
       if (filled === block.length) {
         blocks.push(block);
         block = new Uint8Array(blockBytes);

@@ -23,7 +23,13 @@ let vault: VaultClient;
 beforeEach(async () => {
   service = createFakeService(userId);
   const account = { userId, issuer: "https://id.example", subject: `asking ${String(subjects++)}` };
-  const portal: PortalForServices = { http: service.http, vendorId: "relicario", account, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  const portal: PortalForServices = {
+    http: service.http,
+    vendorId: "relicario",
+    account,
+    signInAgain: () => Promise.resolve({ authTime: 0 }),
+    takeLinkSecret: () => Promise.resolve(null),
+  };
   const machine = createFakeMachine();
   machine.now = Date.now();
   vault = createVaultClient(portal, channelWorkers(), { surroundings: machine.tab() });
@@ -34,7 +40,10 @@ beforeEach(async () => {
 function visitorOf(link: string): VisitorClient {
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
-  return createVisitorClient({ http: service.http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) }, channelWorkers());
+  return createVisitorClient(
+    { http: service.http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) },
+    channelWorkers(),
+  );
 }
 
 const ask = () => vault.requests.create(aRequest({ now: Date.now }), shown("market"));
@@ -46,9 +55,18 @@ describe("requests over the workers", () => {
     await expect(vault.requests.showLink(requestId, null)).resolves.toBe(link);
 
     const visitor = visitorOf(link);
-    await expect(visitor.lookAtRequest(requestId)).resolves.toMatchObject({ title: "The deed", askedBy: "José", begun: null });
+    await expect(visitor.lookAtRequest(requestId)).resolves.toMatchObject({
+      title: "The deed",
+      askedBy: "José",
+      begun: null,
+    });
     const leaving = new AbortController();
-    const half = visitor.answer(requestId, aFile(file), { signal: leaving.signal, onProgress: ({ done, total }) => { if (done > total / 2) leaving.abort(); } });
+    const half = visitor.answer(requestId, aFile(file), {
+      signal: leaving.signal,
+      onProgress: ({ done, total }) => {
+        if (done > total / 2) leaving.abort();
+      },
+    });
     await expect(half).rejects.toMatchObject({ code: "cancelled" });
     visitor.close();
 
@@ -73,7 +91,9 @@ describe("requests over the workers", () => {
   it("says that a link is not complete: without its key, of another request, or after the page was closed", async () => {
     const { requestId, link } = await ask();
     const other = await ask();
-    await expect(visitorOf(link.split("#")[0] ?? "").lookAtRequest(requestId)).rejects.toMatchObject({ code: "link_incomplete" });
+    await expect(visitorOf(link.split("#")[0] ?? "").lookAtRequest(requestId)).rejects.toMatchObject({
+      code: "link_incomplete",
+    });
     await expect(visitorOf(link).lookAtRequest(other.requestId)).rejects.toMatchObject({ code: "link_incomplete" });
     await expect(visitorOf(link).lookAtRequest("../share")).rejects.toMatchObject({ code: "request_unavailable" });
     const visitor = visitorOf(link);
@@ -86,7 +106,9 @@ describe("requests over the workers", () => {
     const forgotten = shown("market");
     vault.forgetShown(forgotten);
     const before = service.calls.length;
-    await expect(vault.requests.create(aRequest({ now: Date.now }), forgotten)).rejects.toMatchObject({ code: "picture_needed" });
+    await expect(vault.requests.create(aRequest({ now: Date.now }), forgotten)).rejects.toMatchObject({
+      code: "picture_needed",
+    });
     expect(service.calls).toHaveLength(before);
   });
 });

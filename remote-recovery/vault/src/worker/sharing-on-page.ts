@@ -5,16 +5,31 @@ import { requirePicture, requireShown, type Shown } from "../shown-image.ts";
 import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
 export interface SharingParts {
-  /** A member of the contract that is an act of the worker, with the same arguments and the same answer. */
-  readonly inWorker: <Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>) => (...given: Given) => Promise<Answer>;
+  /**
+   * A member of the contract that is an act of the worker, with the same arguments and the same
+   * answer.
+   */
+  readonly inWorker: <Given extends readonly unknown[], Answer>(
+    act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>,
+  ) => (...given: Given) => Promise<Answer>;
   /** What a page may do with a content that the worker has opened under this name. */
-  readonly held: (openedId: string, opened: Pick<OpenedContent, "content" | "mime">) => Promise<Pick<OpenedContent, "save" | "putAway">>;
+  readonly held: (
+    openedId: string,
+    opened: Pick<OpenedContent, "content" | "mime">,
+  ) => Promise<Pick<OpenedContent, "save" | "putAway">>;
   /** Of the portal: links begin with it. */
   readonly origin: () => string;
 }
 
-/** The members of the contract about sharing and asking, over the vault's worker. Handles are exchanged for pictures before anything reaches it. */
-export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
+/**
+ * The members of the contract about sharing and asking, over the vault's worker. Handles are
+ * exchanged for pictures before anything reaches it.
+ */
+export function sharingOnPage({
+  inWorker,
+  held,
+  origin,
+}: SharingParts): Pick<Vault, "shares" | "people" | "received" | "requests"> {
   const acts = {
     create: inWorker((worker) => worker.createShare),
     showLink: inWorker((worker) => worker.showShareLink),
@@ -33,7 +48,8 @@ export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Va
       },
       all: inWorker((worker) => worker.allShares),
       ofSecret: inWorker((worker) => worker.sharesOfSecret),
-      showLink: async (shareId, opener, options) => `${origin()}${await acts.showLink(shareId, shownOrNone(opener), options)}`,
+      showLink: async (shareId, opener, options) =>
+        `${origin()}${await acts.showLink(shareId, shownOrNone(opener), options)}`,
       change: inWorker((worker) => worker.changeShare),
       updateContent: async (shareId, opener, options) => acts.update(shareId, requireShown(opener), options),
       revoke: inWorker((worker) => worker.revokeShare),
@@ -59,7 +75,8 @@ export function sharingOnPage({ inWorker, held, origin }: SharingParts): Pick<Va
         return { requestId, link: `${origin()}${link}` };
       },
       list: inWorker((worker) => worker.listAsked),
-      showLink: async (requestId, opener, options) => `${origin()}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
+      showLink: async (requestId, opener, options) =>
+        `${origin()}${await acts.showRequestLink(requestId, shownOrNone(opener), options)}`,
       open: async (requestId, opener, options) => {
         const { openedId, ...answer } = await acts.openAnswer(requestId, shownOrNone(opener), options);
         return { ...answer, ...(await held(openedId, answer)) };

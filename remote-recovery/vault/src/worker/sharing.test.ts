@@ -28,7 +28,13 @@ function person(id: string, userName: string): typeof ada {
   const me = { userId: id, userName, account: () => service.account };
   service.sharing = { between: sharing, me };
   sharing.people.set(userName.toLowerCase(), me);
-  const portal: PortalForServices = { http: service.http, vendorId: "relicario", account: { userId: id, issuer: "https://id.example", subject: `sharing ${String(people++)}` }, signInAgain: () => Promise.resolve({ authTime: 0 }), takeLinkSecret: () => Promise.resolve(null) };
+  const portal: PortalForServices = {
+    http: service.http,
+    vendorId: "relicario",
+    account: { userId: id, issuer: "https://id.example", subject: `sharing ${String(people++)}` },
+    signInAgain: () => Promise.resolve({ authTime: 0 }),
+    takeLinkSecret: () => Promise.resolve(null),
+  };
   const machine = createFakeMachine();
   machine.now = Date.now();
   const workers = channelWorkers();
@@ -36,23 +42,43 @@ function person(id: string, userName: string): typeof ada {
 }
 
 /** A page opened by a link, with nobody signed in. */
-function visitorOf(link: string): { visitor: VisitorClient; workers: ReturnType<typeof channelWorkers>; taken: () => number } {
+function visitorOf(link: string): {
+  visitor: VisitorClient;
+  workers: ReturnType<typeof channelWorkers>;
+  taken: () => number;
+} {
   const service = createFakeService("nobody");
   service.sharing = { between: sharing, me: null };
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
   const workers = channelWorkers();
   const takeLinkSecret = (): Promise<LinkSecret | null> => Promise.resolve(secrets.pop() ?? null);
-  return { visitor: createVisitorClient({ http: service.http, takeLinkSecret }, workers), workers, taken: () => 1 - secrets.length };
+  return {
+    visitor: createVisitorClient({ http: service.http, takeLinkSecret }, workers),
+    workers,
+    taken: () => 1 - secrets.length,
+  };
 }
 
-const request = { to: { audience: "public" }, expiresAt: new Date(Date.now() + 86_400_000).toISOString(), maxViews: null, password: null, picture: null, notify: false } as const;
-const shareOf = async (id: string, by: Parameters<VaultClient["shares"]["create"]>[1], more: object = {}): Promise<{ shareId: string; link: string }> => {
+const request = {
+  to: { audience: "public" },
+  expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
+  maxViews: null,
+  password: null,
+  picture: null,
+  notify: false,
+} as const;
+const shareOf = async (
+  id: string,
+  by: Parameters<VaultClient["shares"]["create"]>[1],
+  more: object = {},
+): Promise<{ shareId: string; link: string }> => {
   const { shareId, link } = await ada.vault.shares.create({ ...request, secretId: id, ...more }, by);
   return { shareId, link: link ?? "" };
 };
 
-const isPlain = async (saved: Blob | null): Promise<boolean> => saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plain);
+const isPlain = async (saved: Blob | null): Promise<boolean> =>
+  saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plain);
 
 beforeEach(async () => {
   sharing = createFakeSharing();
@@ -84,7 +110,9 @@ describe("sharing over the workers", () => {
   it("opens a share with its own picture in the visitor's engine", async () => {
     const { shareId, link } = await shareOf(secretId, shown("market"), { picture: shown("boat") });
     const { visitor, workers } = visitorOf(link);
-    await expect(visitor.openShare(shareId, { password: null, picture: shown("harbour") })).rejects.toMatchObject({ code: "not_this_picture" });
+    await expect(visitor.openShare(shareId, { password: null, picture: shown("harbour") })).rejects.toMatchObject({
+      code: "not_this_picture",
+    });
     const opened = await visitor.openShare(shareId, { password: null, picture: shown("boat") });
     expect(new TextDecoder().decode(opened.content ?? undefined)).toBe("content of First");
     expect(workers.started).toEqual(["visitor", "engine"]);
@@ -102,8 +130,13 @@ describe("sharing over the workers", () => {
 
     const ben = person(bensId, "Ben");
     await ben.vault.protect(textSecret("Ben's own", shown("harbour")));
-    const { shareId: forBen } = await ada.vault.shares.create({ ...request, secretId: film, to: { audience: "person", person: await ada.vault.people.find("Ben") } }, shown("market"));
-    const received = await ben.vault.received.open(forBen, shown("harbour"), { accept: (await ada.vault.people.mine()).words });
+    const { shareId: forBen } = await ada.vault.shares.create(
+      { ...request, secretId: film, to: { audience: "person", person: await ada.vault.people.find("Ben") } },
+      shown("market"),
+    );
+    const received = await ben.vault.received.open(forBen, shown("harbour"), {
+      accept: (await ada.vault.people.mine()).words,
+    });
     expect(await isPlain(await received.save(null))).toBe(true);
     await ben.vault.lock();
     await expect(received.save(null)).rejects.toMatchObject({ code: "vault_locked" });
@@ -111,7 +144,11 @@ describe("sharing over the workers", () => {
 
   it("gives pages nothing of the sealed document, of keys or of names of opened contents", async () => {
     const { shareId } = await shareOf(secretId, shown("market"));
-    const told = JSON.stringify([await ada.vault.shares.all(), await ada.vault.shares.ofSecret(secretId), await ada.vault.people.mine()]);
+    const told = JSON.stringify([
+      await ada.vault.shares.all(),
+      await ada.vault.shares.ofSecret(secretId),
+      await ada.vault.people.mine(),
+    ]);
     expect(told).toContain(shareId);
     for (const word of ["link_key", "age1pq", "AGE-SECRET", "openedId"]) expect(told).not.toContain(word);
   });

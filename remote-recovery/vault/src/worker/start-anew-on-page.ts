@@ -6,16 +6,23 @@ import { requirePicture, type ShownPicture } from "../shown-image.ts";
 interface StartAnewParts {
   readonly portal: Pick<PortalForServices, "http" | "signInAgain">;
   /** The act of the worker. */
-  readonly begin: (picture: { readonly shown: ShownPicture; readonly name: string }, options?: CallOptions) => Promise<void>;
+  readonly begin: (
+    picture: { readonly shown: ShownPicture; readonly name: string },
+    options?: CallOptions,
+  ) => Promise<void>;
 }
 
 const path = "/user/start-anew";
 
-/** Signing in again happens in the click itself, before anything else: else browsers keep the window closed. */
+/**
+ * Signing in again happens in the click itself, before anything else: else browsers keep the window
+ * closed.
+ */
 export function startAnewOnPage({ portal, begin }: StartAnewParts): VaultStartAnew {
   const { http, signInAgain } = portal;
   return Object.freeze<VaultStartAnew>({
-    status: async ({ signal } = {}) => present(await http.request("GET", path, StartAnew, signal === undefined ? {} : { signal })),
+    status: async ({ signal } = {}) =>
+      present(await http.request("GET", path, StartAnew, signal === undefined ? {} : { signal })),
     ask: async () => {
       await signInAgain();
       return present(await http.request("POST", path, StartAnew));
@@ -29,6 +36,12 @@ export function startAnewOnPage({ portal, begin }: StartAnewParts): VaultStartAn
   });
 }
 
-function present({ state, asked_at: askedAt, ready_at: readyAt, ended_at: endedAt, kept_until: keptUntil }: StartAnew): StartAnewStatus {
+function present({
+  state,
+  asked_at: askedAt,
+  ready_at: readyAt,
+  ended_at: endedAt,
+  kept_until: keptUntil,
+}: StartAnew): StartAnewStatus {
   return { state, askedAt, readyAt, endedAt, keptUntil };
 }

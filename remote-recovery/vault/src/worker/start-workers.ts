@@ -33,21 +33,36 @@ export interface WorkerStarter {
   readonly kitFile: (name: "kit" | "avif" | "heic") => Promise<Bytes>;
 }
 
-type AssetName = "vault-worker" | "visitor-worker" | "engine-worker" | "transfer-worker" | "import-worker" | "engine-simd" | "engine-scalar" | "jpeg" | "png" | "kit" | LazyCodec;
+type AssetName =
+  | "vault-worker"
+  | "visitor-worker"
+  | "engine-worker"
+  | "transfer-worker"
+  | "import-worker"
+  | "engine-simd"
+  | "engine-scalar"
+  | "jpeg"
+  | "png"
+  | "kit"
+  | LazyCodec;
 
 /** Put in by the build: file inside the release, and sha384. */
 declare const __ASSETS__: Readonly<Partial<Record<AssetName, { readonly file: string; readonly integrity: string }>>>;
 declare const __webpack_public_path__: string;
 
 /**
- * Workers from verified files: fetched with their integrity, started from a blob address. There nothing has a base
- * address, so the page fetches the WASM, with integrity too, and hands the compiled modules over.
+ * Workers from verified files: fetched with their integrity, started from a blob address. There
+ * nothing has a base address, so the page fetches the WASM, with integrity too, and hands the
+ * compiled modules over.
  */
 export const browserWorkers: WorkerStarter = {
   vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
   visitor: () => startWorker<VisitorWorkerApi>("visitor-worker", (remote) => remote.ping()),
   engine: async () => {
-    const [worker, modules] = await Promise.all([startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()), compileModules(fetchAsset)]);
+    const [worker, modules] = await Promise.all([
+      startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()),
+      compileModules(fetchAsset),
+    ]);
     await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
@@ -58,12 +73,19 @@ export const browserWorkers: WorkerStarter = {
 
 /** The codec of a picture that is neither JPEG nor PNG, fetched when one is shown. */
 async function loadCodec(name: LazyCodec) {
-  if (__ASSETS__[name] === undefined) throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
+  if (__ASSETS__[name] === undefined)
+    throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
   return compileModule(name, fetchAsset);
 }
 
-/** @param ping a call that does nothing: once it is answered the script runs, and its address can go. */
-async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>) => Promise<void>): Promise<RunningWorker<T>> {
+/**
+ * @param ping a call that does nothing: once it is answered the script runs, and its address can
+ *   go.
+ */
+async function startWorker<T>(
+  name: AssetName,
+  ping: (remote: Comlink.Remote<T>) => Promise<void>,
+): Promise<RunningWorker<T>> {
   const script = await (await fetchAsset(name)).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address, { name });
@@ -80,7 +102,8 @@ async function startWorker<T>(name: AssetName, ping: (remote: Comlink.Remote<T>)
   const remote = callsTo<T>(worker);
   const end = (): void => {
     worker.terminate();
-    // Comlink keeps the worker until its face is collected. By this listener the worker would keep whoever has the face: then neither is.
+    // Comlink keeps the worker until its face is collected. By this listener the worker would keep
+    // whoever has the face: then neither is.
     listening.abort();
   };
   try {
@@ -107,13 +130,20 @@ async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Prom
 /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
 const failed = new Set<AssetName>();
 
-/** @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the release. */
+/**
+ * @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the
+ *   release.
+ */
 async function fetchAsset(name: AssetName): Promise<Response> {
   try {
     const asset = __ASSETS__[name];
     if (asset === undefined) throw new TypeError(`${name} is not in this release`);
     const address = new URL(asset.file, new URL(__webpack_public_path__, globalThis.location.href));
-    const response = await fetch(address, { integrity: asset.integrity, credentials: "omit", ...(failed.has(name) && { cache: "reload" }) });
+    const response = await fetch(address, {
+      integrity: asset.integrity,
+      credentials: "omit",
+      ...(failed.has(name) && { cache: "reload" }),
+    });
     if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
     return response;
   } catch (cause) {

@@ -1,9 +1,15 @@
 import { toPortalError } from "@relicario/shared/errors";
 
 export interface StartedOnce<T> {
-  /** What runs, or is being started; a new one after a failed start or an end. Rejects as the start does, with a `PortalError`. */
+  /**
+   * What runs, or is being started; a new one after a failed start or an end. Rejects as the start
+   * does, with a `PortalError`.
+   */
   readonly ensure: () => Promise<T>;
-  /** Gives up what runs, or is being started, to whoever ends it: the next call starts a new one. Null when there is none, or when it does not start. */
+  /**
+   * Gives up what runs, or is being started, to whoever ends it: the next call starts a new one.
+   * Null when there is none, or when it does not start.
+   */
   readonly release: () => Promise<T | null>;
 }
 

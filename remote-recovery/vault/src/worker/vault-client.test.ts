@@ -22,7 +22,8 @@ describe("createVaultClient", () => {
   let signedInAt: number;
   let person = 0;
   /** A tab of the machine. */
-  const client = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> => createVaultClient(portal, workers, { surroundings });
+  const client = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
+    createVaultClient(portal, workers, { surroundings });
 
   beforeEach(() => {
     service = createFakeService(userId);
@@ -30,7 +31,13 @@ describe("createVaultClient", () => {
     machine = createFakeMachine();
     machine.now = Date.now(); // the worker's own clock
     signedInAt = 0;
-    portal = { http: service.http, vendorId: "relicario", account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` }, signInAgain: () => Promise.resolve({ authTime: signedInAt }), takeLinkSecret: () => Promise.resolve(null) };
+    portal = {
+      http: service.http,
+      vendorId: "relicario",
+      account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` },
+      signInAgain: () => Promise.resolve({ authTime: signedInAt }),
+      takeLinkSecret: () => Promise.resolve(null),
+    };
   });
 
   it("starts its worker before it is asked, and no engine before a picture is looked at", async () => {
@@ -47,7 +54,10 @@ describe("createVaultClient", () => {
 
   describe("a list that follows a refresh", () => {
     const keyringReads = (): number => service.calls.filter((call) => call === "GET /user/keyring").length;
-    /** A tab of an own device whose account has one secret, and the service as it was then; the keyring is read. */
+    /**
+     * A tab of an own device whose account has one secret, and the service as it was then; the
+     * keyring is read.
+     */
     const refreshed = async () => {
       const vault = client();
       await vault.protect(textSecret("First", shown("market")));
@@ -99,7 +109,9 @@ describe("createVaultClient", () => {
     const told: string[] = [];
     vault.subscribe(() => told.push(vault.getState().status));
     const phases = new Set<string>();
-    const { secretId } = await vault.protect(textSecret("Seed", shown("market")), { onProgress: ({ phase }) => phases.add(phase) });
+    const { secretId } = await vault.protect(textSecret("Seed", shown("market")), {
+      onProgress: ({ phase }) => phases.add(phase),
+    });
     expect(vault.getState()).toEqual({ status: "unlocked", device: null });
     expect(lastOf(told)).toBe("unlocked");
     expect([...phases]).toEqual(expect.arrayContaining(["sealing", "passphrase", "sending"]));
@@ -151,14 +163,22 @@ describe("createVaultClient", () => {
     service.before = (call) => {
       if (call === "GET /user/keyring") controller.abort();
     };
-    await expect(vault.protect(textSecret("Seed", shown("market")), { signal: controller.signal })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(
+      vault.protect(textSecret("Seed", shown("market")), { signal: controller.signal }),
+    ).rejects.toMatchObject({ code: "cancelled" });
     expect(service.account.rows.size).toBe(0);
   });
 
   it("carries errors by code and details", async () => {
     const vault = client();
-    await expect(vault.protect(textSecret("Seed", shown("plain-wall")))).rejects.toMatchObject({ code: "picture_too_plain", details: { reasons: ["estimate"] } });
-    await expect(vault.protect({ ...textSecret("Seed", shown("market")), title: "" })).rejects.toMatchObject({ code: "validation_error", details: { fields: ["title"] } });
+    await expect(vault.protect(textSecret("Seed", shown("plain-wall")))).rejects.toMatchObject({
+      code: "picture_too_plain",
+      details: { reasons: ["estimate"] },
+    });
+    await expect(vault.protect({ ...textSecret("Seed", shown("market")), title: "" })).rejects.toMatchObject({
+      code: "validation_error",
+      details: { fields: ["title"] },
+    });
   });
 
   it("is of no use after sign-out: no worker is left, and what the device keeps is the host's to wipe", async () => {
@@ -187,16 +207,29 @@ describe("createVaultClient", () => {
   it("changes, restores and purges over the worker, and gives rows in batches", async () => {
     const vault = client();
     const { secretId } = await vault.protect(textSecret("Seed", shown("market"), "one"));
-    const content = { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["two"]) } as const;
+    const content = {
+      contentKind: "text",
+      name: "secret.txt",
+      mime: "text/plain",
+      content: new Blob(["two"]),
+    } as const;
     expect(await vault.update(secretId, { baseVersion: 1, title: "Renamed", content })).toEqual({ version: 2 });
-    await expect(vault.update(secretId, { baseVersion: 1, title: "Late" })).rejects.toMatchObject({ code: "version_conflict", details: { version: 2 } });
+    await expect(vault.update(secretId, { baseVersion: 1, title: "Late" })).rejects.toMatchObject({
+      code: "version_conflict",
+      details: { version: 2 },
+    });
     expect(await vault.history(secretId)).toMatchObject([{ version: 2 }, { version: 1 }]);
-    expect(await vault.recover(secretId, shown("market"), { version: 1 })).toMatchObject({ current: false, title: "Seed" });
+    expect(await vault.recover(secretId, shown("market"), { version: 1 })).toMatchObject({
+      current: false,
+      title: "Seed",
+    });
     expect(await vault.restoreVersion(secretId, 1, shown("market"))).toEqual({ version: 3 });
     await vault.removeVersions(secretId, [2]);
     expect(await vault.history(secretId)).toMatchObject([{ dropped: false }, { dropped: true }, { dropped: false }]);
     const seen: number[] = [];
-    expect(await vault.list({ onRows: (rows, { total }) => seen.push(rows.length, total) })).toMatchObject([{ version: 3, label: { title: "Renamed" } }]);
+    expect(await vault.list({ onRows: (rows, { total }) => seen.push(rows.length, total) })).toMatchObject([
+      { version: 3, label: { title: "Renamed" } },
+    ]);
     expect(seen).toEqual([1, 1]);
     await vault.trash(secretId);
     await vault.purge([secretId]);
@@ -212,7 +245,8 @@ describe("locking", () => {
   let signIns: number;
   let authTime: () => number;
   let people = 0;
-  const tabOf = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> => createVaultClient(portal, channelWorkers(), { surroundings });
+  const tabOf = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
+    createVaultClient(portal, channelWorkers(), { surroundings });
   /** A vault with a secret on a device that the person calls their own. */
   const ownDevice = async (surroundings: FakeTab = machine.tab()): Promise<ReturnType<typeof createVaultClient>> => {
     const vault = tabOf(surroundings);
@@ -220,7 +254,8 @@ describe("locking", () => {
     await vault.answerDevice("own");
     return vault;
   };
-  const statusOf = async (vault: ReturnType<typeof createVaultClient>): Promise<string> => (await vault.refresh()).status;
+  const statusOf = async (vault: ReturnType<typeof createVaultClient>): Promise<string> =>
+    (await vault.refresh()).status;
 
   beforeEach(() => {
     service = createFakeService(userId);
@@ -367,7 +402,10 @@ describe("locking", () => {
     const left = tabOf();
     await left.refresh();
     await left.unlock(shown("market"));
-    await noteOnDevice({ vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject }, { lastActivity: machine.now });
+    await noteOnDevice(
+      { vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject },
+      { lastActivity: machine.now },
+    );
     machine.now = Date.now();
     expect(await statusOf(tabOf())).toBe("locked");
   });

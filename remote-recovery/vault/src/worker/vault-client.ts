@@ -1,16 +1,45 @@
 import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
-import { accountName, autoLockMinutes, type AutoLock, type CallOptions, type DeviceAccount, type OpenedContent, type PortalForServices, type RecoveredSecret, type SecretRow, type Vault, type VaultState } from "@relicario/shared/contract";
+import {
+  accountName,
+  autoLockMinutes,
+  type AutoLock,
+  type CallOptions,
+  type DeviceAccount,
+  type OpenedContent,
+  type PortalForServices,
+  type RecoveredSecret,
+  type SecretRow,
+  type Vault,
+  type VaultState,
+} from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
 
 import type { PictureVerdict } from "../acts/examine.ts";
-import { finishLock, isAfterLock, lockedSince, markLocked, markUnlocked, noteOnDevice, readDevice, setDeviceAside } from "../device/device.ts";
+import {
+  finishLock,
+  isAfterLock,
+  lockedSince,
+  markLocked,
+  markUnlocked,
+  noteOnDevice,
+  readDevice,
+  setDeviceAside,
+} from "../device/device.ts";
 import { createIdleLock, pageSurroundings, type MarkedLock, type Surroundings } from "../device/idle.ts";
 import { importsOnPage } from "../imports/imports-on-page.ts";
-import { forgetAllShown, forgetShown, requireChange, requireKey, requirePicture, requireProtection, requireShown } from "../shown-image.ts";
+import {
+  forgetAllShown,
+  forgetShown,
+  requireChange,
+  requireKey,
+  requirePicture,
+  requireProtection,
+  requireShown,
+} from "../shown-image.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
 import { refuseCancelled } from "../cancelled.ts";
 import { engineOnPage } from "./engine-on-page.ts";
@@ -25,7 +54,9 @@ export type { PictureVerdict };
 
 /** The contract's vault but for what it draws, and what the recovery area alone may ask of it. */
 export interface VaultClient extends Omit<Vault, "PictureField"> {
-  /** Judges the bytes of a picture. Not for others: take it off before the vault is given to them. */
+  /**
+   * Judges the bytes of a picture. Not for others: take it off before the vault is given to them.
+   */
   readonly examine: (picture: Blob, options?: CallOptions) => Promise<PictureVerdict>;
 }
 
@@ -64,11 +95,16 @@ export interface PageParts {
 }
 
 /**
- * The contract's vault over its workers, on the page. The script of the vault's worker runs at once, since whoever makes a vault
- * calls it; the account it is told at the first act. The engine starts when that worker first needs it. A start that failed is
- * forgotten, so that the next call tries again. Locking ends the workers.
+ * The contract's vault over its workers, on the page. The script of the vault's worker runs at
+ * once, since whoever makes a vault calls it; the account it is told at the first act. The engine
+ * starts when that worker first needs it. A start that failed is forgotten, so that the next call
+ * tries again. Locking ends the workers.
  */
-export function createVaultClient(portal: PortalForServices, workers: WorkerStarter, { surroundings, minutes = autoLockMinutes.usual }: PageParts): VaultClient {
+export function createVaultClient(
+  portal: PortalForServices,
+  workers: WorkerStarter,
+  { surroundings, minutes = autoLockMinutes.usual }: PageParts,
+): VaultClient {
   const { vendorId } = portal;
   const { userId, issuer, subject, authTime } = portal.account;
   const device = { vendorId, issuer, subject };
@@ -76,8 +112,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   let state: VaultState = { status: "unknown" };
   let running: Promise<Running> | null = null;
   /**
-   * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads nothing of the device, before the
-   * first act: whether the device is locked counts at that moment. Null once it was taken; answers null when it did not start.
+   * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads
+   * nothing of the device, before the first act: whether the device is locked counts at that
+   * moment. Null once it was taken; answers null when it did not start.
    */
   let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   /** The newest sign-in that this tab knows of; seconds. */
@@ -100,7 +137,9 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   );
   const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
 
-  /** Writes activity down, unless the device was locked meanwhile and this tab has not heard of it. */
+  /**
+   * Writes activity down, unless the device was locked meanwhile and this tab has not heard of it.
+   */
   async function keep(change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }): Promise<void> {
     if (change.lastActivity !== undefined && (await readDevice(device)).locked) await putAway();
     else await noteOnDevice(device, change);
@@ -145,14 +184,18 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     return starting;
   }
 
-  /** On an own device a sign-in that is not older than the lock undoes it, whether it was asked for here or led to this page. */
+  /**
+   * On an own device a sign-in that is not older than the lock undoes it, whether it was asked for
+   * here or led to this page.
+   */
   async function followSignIn(): Promise<void> {
     const marked = surroundings.lockMark.get();
     if (marked !== null) await keepLock(marked); // by a page that was gone before the device had it
     await finishLock(device, surroundings.now());
     const record = await readDevice(device);
     const since = lockedSince(record, surroundings.now());
-    if (lockedHere || record.kind !== "own" || record.titlesKeys === null || since === null || authTime === undefined) return;
+    if (lockedHere || record.kind !== "own" || record.titlesKeys === null || since === null || authTime === undefined)
+      return;
     if (isAfterLock(record, since, authTime)) await markUnlocked(device, surroundings.now());
   }
 
@@ -199,7 +242,13 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     const [pagePort, enginePort] = [page.port2, engineChannel.port2];
     await followSignIn();
     const locked = lockedHere || (await readDevice(device)).locked;
-    await orGone(worker.remote.start({ userId, ...device, locked }, Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])));
+    await orGone(
+      worker.remote.start(
+        { userId, ...device, locked },
+        Comlink.transfer(pagePort, [pagePort]),
+        Comlink.transfer(enginePort, [enginePort]),
+      ),
+    );
     if (!locked && (await readDevice(device)).locked) {
       one.end("vault_locked"); // it may have looked at the device before the lock was kept
       return start();
@@ -217,8 +266,13 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     running = null;
   }
 
-  /** A member of the contract that is an act of the worker, with the same arguments and the same answer. */
-  function inWorker<Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+  /**
+   * A member of the contract that is an act of the worker, with the same arguments and the same
+   * answer.
+   */
+  function inWorker<Given extends readonly unknown[], Answer>(
+    act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>,
+  ): (...given: Given) => Promise<Answer> {
     return async (...given) => {
       const signal = signalAmong(given);
       refuseCancelled(signal);
@@ -296,7 +350,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     rehearse: inWorker((worker) => worker.rehearse),
   };
 
-  // A handle is exchanged for its picture before anything else: one that stands for nothing reaches no worker.
+  // A handle is exchanged for its picture before anything else: one that stands for nothing reaches
+  // no worker.
   return {
     getState: () => state,
     subscribe: (listener) => {
@@ -320,16 +375,21 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     images: inWorker((worker) => worker.images),
     protect: async (given, options) => {
       const request = { ...given, protection: requireProtection(given.protection) };
-      return request.content.size > maxSmallContentBytes ? transfers.protect(request, options) : acts.protect(request, options);
+      return request.content.size > maxSmallContentBytes
+        ? transfers.protect(request, options)
+        : acts.protect(request, options);
     },
     update: async (secretId, given, options) => {
       const change = requireChange(given);
       const { content } = change;
-      return content !== undefined && content.content.size > maxSmallContentBytes ? transfers.update(secretId, { ...change, content }, options) : acts.update(secretId, change, options);
+      return content !== undefined && content.content.size > maxSmallContentBytes
+        ? transfers.update(secretId, { ...change, content }, options)
+        : acts.update(secretId, change, options);
     },
     history: inWorker((worker) => worker.history),
     removeVersions: inWorker((worker) => worker.removeVersions),
-    restoreVersion: async (secretId, version, opener, options) => acts.restoreVersion(secretId, version, requireShown(opener), options),
+    restoreVersion: async (secretId, version, opener, options) =>
+      acts.restoreVersion(secretId, version, requireShown(opener), options),
     purge: inWorker((worker) => worker.purge),
     uploads: inWorker((worker) => worker.uploads),
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) =>
@@ -363,12 +423,14 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     openers: Object.freeze<Vault["openers"]>({
       list: inWorker((worker) => worker.listOpeners),
       newRecoveryCode: inWorker((worker) => worker.newRecoveryCode),
-      add: async ({ shown, name }, opener, options) => acts.addOpener({ key: requireKey(shown), name }, opener === null ? null : requireShown(opener), options),
+      add: async ({ shown, name }, opener, options) =>
+        acts.addOpener({ key: requireKey(shown), name }, opener === null ? null : requireShown(opener), options),
       cover: async (opener, options) => acts.cover(requireShown(opener), options),
       remove: async (openerId, opener, options) => acts.removeOpener(openerId, requireShown(opener), options),
       recognise: async (opener, options) => acts.recognise(requireShown(opener), options),
       rotate: async (openers, options) => acts.rotate(openers.map(requireShown), options),
-      changeImage: async (opener, { shown, name }, options) => acts.changeImage(requirePicture(opener), { shown: requirePicture(shown), name }, options),
+      changeImage: async (opener, { shown, name }, options) =>
+        acts.changeImage(requirePicture(opener), { shown: requirePicture(shown), name }, options),
     }),
     startAnew: startAnewOnPage({ portal, begin: inWorker((worker) => worker.beginAnew) }),
     deviceLinks: Object.freeze<Vault["deviceLinks"]>({
@@ -395,7 +457,8 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
     },
     acceptOlderState: async ({ details }) => {
       const alarm = OlderStateDetails.safeParse(details);
-      if (alarm.success) await acts.acceptOlderState({ stateRev: alarm.data.given, stateSha256: alarm.data.given_sha256 });
+      if (alarm.success)
+        await acts.acceptOlderState({ stateRev: alarm.data.given, stateSha256: alarm.data.given_sha256 });
     },
     setDeviceAside: async () => {
       await end();
@@ -408,7 +471,10 @@ export function createVaultClient(portal: PortalForServices, workers: WorkerStar
   };
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
-  async function held(openedId: string, { content, mime }: Pick<OpenedContent, "content" | "mime">): Promise<Pick<OpenedContent, "save" | "putAway">> {
+  async function held(
+    openedId: string,
+    { content, mime }: Pick<OpenedContent, "content" | "mime">,
+  ): Promise<Pick<OpenedContent, "save" | "putAway">> {
     const { worker, orGone } = await ensureRunning();
     return openedOnPage({ openedId, content, mime }, { remote: worker.remote, orGone }, transfers);
   }

@@ -1,6 +1,16 @@
 import type { Engine } from "@relicario/engine";
 import { callsTo } from "@relicario/engine/worker-calls";
-import type { AgeFile, DeviceAccount, KitOptions, ListOptions, OpenedAnswer, OpenedShare, RecoveredSecret, RecoverOptions, VaultState } from "@relicario/shared/contract";
+import type {
+  AgeFile,
+  DeviceAccount,
+  KitOptions,
+  ListOptions,
+  OpenedAnswer,
+  OpenedShare,
+  RecoveredSecret,
+  RecoverOptions,
+  VaultState,
+} from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -20,7 +30,16 @@ import { rehearse } from "../acts/rehearse.ts";
 import { beginAnew } from "../acts/start-anew.ts";
 import { answerDevice, unlock } from "../acts/unlock.ts";
 import { update } from "../acts/update.ts";
-import { beginUpload, discardUpload, finishUpload, restartUpload, uploads, type Protection, type UploadOrder, type UploadParts } from "../acts/resumable-uploads.ts";
+import {
+  beginUpload,
+  discardUpload,
+  finishUpload,
+  restartUpload,
+  uploads,
+  type Protection,
+  type UploadOrder,
+  type UploadParts,
+} from "../acts/resumable-uploads.ts";
 import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
 import { admitDevice, askingDevice } from "../device-links/admit.ts";
@@ -57,7 +76,10 @@ export interface VaultSettings extends DeviceAccount {
 
 /** What the page answers to the vault's worker. */
 export interface VaultPage extends PageHttp {
-  /** Called before each call to the engine; its port is connected when this is answered. `vault_unavailable`. */
+  /**
+   * Called before each call to the engine; its port is connected when this is answered.
+   * `vault_unavailable`.
+   */
   readonly startEngine: () => Promise<void>;
   /** Bytes of a file of the release that goes into kits. `vault_unavailable`. */
   readonly kitFile: KitParts["file"];
@@ -68,7 +90,10 @@ export interface VaultPage extends PageHttp {
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
 export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
 
-/** What this worker keeps of an opened content: the age file of a secret that is held, null of any other. */
+/**
+ * What this worker keeps of an opened content: the age file of a secret that is held, null of any
+ * other.
+ */
 interface OpenedHere {
   readonly ageFile: AgeFile | null;
   readonly sealed: SealedContentKey;
@@ -83,11 +108,20 @@ interface Started {
 /** How long a keyring that was read counts as the present one for a list. */
 const momentMs = 5_000;
 
-/** What the vault's worker offers. Each act of the vault is one line here; the page takes its types from this. */
+/**
+ * What the vault's worker offers. Each act of the vault is one line here; the page takes its types
+ * from this.
+ */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
-/** @param engineOn how the worker reaches the engine on a port; it and the device are seams for tests */
-export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice) {
+/**
+ * @param engineOn how the worker reaches the engine on a port; it and the device are seams for
+ *   tests
+ */
+export function createVaultWorkerApi(
+  engineOn: (port: MessagePort) => Engine,
+  deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice,
+) {
   let started: Started | null = null;
   let told: Promise<unknown> = Promise.resolve();
   /** What `refresh` read, for the list that follows it; and when, by the worker's own clock. */
@@ -99,8 +133,12 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     return started;
   }
 
-  /** An act on the vault of this worker. The page hears of a new state before the act is answered. */
-  function act<Given extends readonly unknown[], Answer>(run: (vault: VaultContext, ...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+  /**
+   * An act on the vault of this worker. The page hears of a new state before the act is answered.
+   */
+  function act<Given extends readonly unknown[], Answer>(
+    run: (vault: VaultContext, ...given: Given) => Promise<Answer>,
+  ): (...given: Given) => Promise<Answer> {
     return async (...given) => {
       try {
         return await run(requireStarted().vault, ...given);
@@ -115,7 +153,11 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     ping: () => undefined,
 
     /** Once, before any other call. The page answers at `pagePort`, the engine at `enginePort`. */
-    start: async ({ userId, locked, ...account }: VaultSettings, pagePort: MessagePort, enginePort: MessagePort): Promise<void> => {
+    start: async (
+      { userId, locked, ...account }: VaultSettings,
+      pagePort: MessagePort,
+      enginePort: MessagePort,
+    ): Promise<void> => {
       const page = callsTo<VaultPage>(pagePort);
       const http = httpOverPage(page);
       const device = await deviceFor(account);
@@ -130,7 +172,16 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
           told = page.tell(state).catch(() => undefined); // a listener of the page that throws is no failure of the act
         },
       });
-      started = { vault, parts: { records: lazyRecords(device.name), calls: transferCallsOn(http), running: runningUploads, patience: browserPatience }, kitFile: page.kitFile };
+      started = {
+        vault,
+        parts: {
+          records: lazyRecords(device.name),
+          calls: transferCallsOn(http),
+          running: runningUploads,
+          patience: browserPatience,
+        },
+        kitFile: page.kitFile,
+      };
     },
 
     refresh: act(async (vault) => {
@@ -140,7 +191,10 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       refreshed = view === null ? null : { view, at: performance.now() };
       return vault.getState();
     }),
-    /** Every row goes to `onRows`, the newest first, before this is answered; see {@link Vault.list}. */
+    /**
+     * Every row goes to `onRows`, the newest first, before this is answered; see {@link
+     * Vault.list}.
+     */
     list: act(async (vault, options: ListOptions) => {
       const given = refreshed !== null && performance.now() - refreshed.at < momentMs ? refreshed.view : null;
       refreshed = null;
@@ -160,7 +214,10 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     recover: act(async (vault, secretId: string, shown: Shown, options?: RecoverOptions): Promise<OpenedByWorker> => {
       const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
-      return Comlink.transfer({ ...secret, openedId: opened.keep({ ageFile, sealed }) }, secret.content === null ? [] : [secret.content.buffer]);
+      return Comlink.transfer(
+        { ...secret, openedId: opened.keep({ ageFile, sealed }) },
+        secret.content === null ? [] : [secret.content.buffer],
+      );
     }),
     rehearse: act(rehearse),
     exportSecrets: act(async (vault, secretIds: readonly string[], shown: Shown, options?: ActOptions) => {
@@ -169,7 +226,13 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     }),
     makeKit: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: KitOptions) => {
       const { parts, kitFile } = requireStarted();
-      return makeKit(vault, { range: parts.calls.range, patience: parts.patience, file: kitFile, openSink: privateFile }, secretIds, shown, options);
+      return makeKit(
+        vault,
+        { range: parts.calls.range, patience: parts.patience, file: kitFile, openSink: privateFile },
+        secretIds,
+        shown,
+        options,
+      );
     }),
     answerDevice: act(answerDevice),
 
@@ -201,10 +264,20 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     setBlocked: act(setBlocked),
     ownWords: act(ownWords),
     receivedShares: act(receivedShares),
-    openReceived: act(async (vault, shareId: string, shown: Shown | null, options?: ActOptions & { readonly accept?: readonly string[] }): Promise<Crossing<OpenedShare>> => {
-      const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
-      return Comlink.transfer({ ...share, openedId: opened.keep({ ageFile: null, sealed }) }, share.content === null ? [] : [share.content.buffer]);
-    }),
+    openReceived: act(
+      async (
+        vault,
+        shareId: string,
+        shown: Shown | null,
+        options?: ActOptions & { readonly accept?: readonly string[] },
+      ): Promise<Crossing<OpenedShare>> => {
+        const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
+        return Comlink.transfer(
+          { ...share, openedId: opened.keep({ ageFile: null, sealed }) },
+          share.content === null ? [] : [share.content.buffer],
+        );
+      },
+    ),
 
     compareImport: act(compareImport),
     importSecrets: act(importSecrets),
@@ -217,17 +290,33 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
     askForSecret: act(askForSecret),
     listAsked: act(listAsked),
     showRequestLink: act(showRequestLink),
-    openAnswer: act(async (vault, requestId: string, shown: Shown | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
-      const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
-      return Comlink.transfer({ ...answer, openedId: opened.keep({ ageFile: null, sealed }) }, answer.content === null ? [] : [answer.content.buffer]);
-    }),
+    openAnswer: act(
+      async (vault, requestId: string, shown: Shown | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
+        const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
+        return Comlink.transfer(
+          { ...answer, openedId: opened.keep({ ageFile: null, sealed }) },
+          answer.content === null ? [] : [answer.content.buffer],
+        );
+      },
+    ),
     markCollected: act(markCollected),
     dropRequest: act(dropRequest),
 
     uploads: act((vault) => uploads(vault, requireStarted().parts)),
-    beginUpload: act((vault, order: UploadOrder, options?: ActOptions) => beginUpload(vault, requireStarted().parts, order, options)),
-    finishUpload: act((vault, uploadId: string, protection: Protection | null, options?: ActOptions) => finishUpload(vault, requireStarted().parts, uploadId, protection, options)),
-    restartUpload: act((vault, uploadId: string, file: { readonly size: number; readonly handle: FileSystemFileHandle | null }, options?: ActOptions) => restartUpload(vault, requireStarted().parts, uploadId, file, options)),
+    beginUpload: act((vault, order: UploadOrder, options?: ActOptions) =>
+      beginUpload(vault, requireStarted().parts, order, options),
+    ),
+    finishUpload: act((vault, uploadId: string, protection: Protection | null, options?: ActOptions) =>
+      finishUpload(vault, requireStarted().parts, uploadId, protection, options),
+    ),
+    restartUpload: act(
+      (
+        vault,
+        uploadId: string,
+        file: { readonly size: number; readonly handle: FileSystemFileHandle | null },
+        options?: ActOptions,
+      ) => restartUpload(vault, requireStarted().parts, uploadId, file, options),
+    ),
     discardUpload: act((_vault, uploadId: string) => discardUpload(requireStarted().parts, uploadId)),
 
     /** `payload_too_large` for content that is not held here. */
@@ -236,7 +325,10 @@ export function createVaultWorkerApi(engineOn: (port: MessagePort) => Engine, de
       if (ageFile === null) throw new PortalError("payload_too_large");
       return ageFile;
     },
-    /** Answers at this port what opens the pieces of an opened content. The other end is a worker's, never the page's. */
+    /**
+     * Answers at this port what opens the pieces of an opened content. The other end is a worker's,
+     * never the page's.
+     */
     serveContentKeys: opened.serveKeys,
     putAway: opened.putAway,
   };
@@ -252,9 +344,10 @@ function lazyRecords(account: string): UploadParts["records"] {
     add: async (record) => (await records()).add(record),
     replace: async (record) => (await records()).replace(record),
     remove: async (uploadId) => (await records()).remove(uploadId),
-    close: () => void opening?.then((one) => {
-      one.close();
-    }),
+    close: () =>
+      void opening?.then((one) => {
+        one.close();
+      }),
   };
 }
 

@@ -31,12 +31,18 @@ interface Running {
 }
 
 /**
- * The contract's visitor over its workers, on the page. A worker starts at the first act. One that failed, or was closed, takes the
- * link key with it: the next act starts another, and says `link_incomplete`.
+ * The contract's visitor over its workers, on the page. A worker starts at the first act. One that
+ * failed, or was closed, takes the link key with it: the next act starts another, and says
+ * `link_incomplete`.
  */
-export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">, workers: Pick<WorkerStarter, "visitor" | "engine" | "transfer">): VisitorClient {
+export function createVisitorClient(
+  { http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">,
+  workers: Pick<WorkerStarter, "visitor" | "engine" | "transfer">,
+): VisitorClient {
   const visitor = startedOnce(start);
-  const downloads = createDownloads(createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }));
+  const downloads = createDownloads(
+    createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }),
+  );
 
   async function start(onEnd: () => void): Promise<Running> {
     const worker = await workers.visitor();
@@ -57,12 +63,16 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
     const answers: VisitorPage = { ...pageHttp(http), startEngine: engine.ensure, takeLinkSecret };
     serveCalls(answers, page.port1);
     const [pagePort, enginePort] = [page.port2, channel.port2];
-    await orGone(worker.remote.start(Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])));
+    await orGone(
+      worker.remote.start(Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
+    );
     return { remote: worker.remote, orGone, end };
   }
 
   /** An act of the worker, with the same arguments and the same answer. */
-  function inWorker<Given extends readonly unknown[], Answer>(act: (worker: Comlink.Remote<VisitorWorkerApi>) => (...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+  function inWorker<Given extends readonly unknown[], Answer>(
+    act: (worker: Comlink.Remote<VisitorWorkerApi>) => (...given: Given) => Promise<Answer>,
+  ): (...given: Given) => Promise<Answer> {
     return async (...given) => {
       const signal = signalAmong(given);
       refuseCancelled(signal);
@@ -77,7 +87,8 @@ export function createVisitorClient({ http, takeLinkSecret }: Pick<PortalForVisi
   return {
     lookAtShare: inWorker((worker) => worker.lookAtShare),
     openShare: async (shareId, { password, picture }, options) => {
-      const shown = picture === null ? null : requirePicture(picture).picture; // a handle that stands for nothing reaches no worker
+      // a handle that stands for nothing reaches no worker
+      const shown = picture === null ? null : requirePicture(picture).picture;
       const opener = await visitor.ensure();
       const { openedId, ...share } = await acts.openShare(shareId, { password, picture: shown }, options);
       return { ...share, ...openedOnPage({ openedId, ...share }, opener, downloads) };

@@ -19,12 +19,18 @@ import { httpOverPage, type PageHttp } from "./port-http.ts";
 
 /** What the page answers to the visitor's worker. */
 export interface VisitorPage extends PageHttp {
-  /** Called before each call to the engine; its port is connected when this is answered. `vault_unavailable`. */
+  /**
+   * Called before each call to the engine; its port is connected when this is answered.
+   * `vault_unavailable`.
+   */
   readonly startEngine: () => Promise<void>;
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
 
-/** What the visitor's worker offers. Each act of the visitor is one line here; the page takes its types from this. */
+/**
+ * What the visitor's worker offers. Each act of the visitor is one line here; the page takes its
+ * types from this.
+ */
 export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
 
 /** @param engineOn how the worker reaches the engine on a port; a seam for tests */
@@ -38,7 +44,9 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
   }
 
   /** An act of the visitor of this worker. */
-  function act<Given extends readonly unknown[], Answer>(run: (visitor: VisitorContext, ...given: Given) => Promise<Answer>): (...given: Given) => Promise<Answer> {
+  function act<Given extends readonly unknown[], Answer>(
+    run: (visitor: VisitorContext, ...given: Given) => Promise<Answer>,
+  ): (...given: Given) => Promise<Answer> {
     return async (...given) => run(requireStarted().visitor, ...given);
   }
 
@@ -46,7 +54,13 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
 
   /** What was begun here is read at the first request that is looked at. */
   function answerParts({ http, now }: VisitorContext): AnswerParts {
-    return { calls: answerCallsOn(http), records: () => (records ??= openAnswerRecords(now)), newDigest: createRunningDigest, patience: browserPatience, now };
+    return {
+      calls: answerCallsOn(http),
+      records: () => (records ??= openAnswerRecords(now)),
+      newDigest: createRunningDigest,
+      patience: browserPatience,
+      now,
+    };
   }
 
   return {
@@ -58,16 +72,39 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
       const page = callsTo<VisitorPage>(pagePort);
       const http = httpOverPage(page);
       const engine = engineOverPage(page.startEngine, engineOn(enginePort));
-      started = { visitor: openVisitorContext({ http, engine, now: Date.now, pause: pauseFor, takeLinkSecret: page.takeLinkSecret }), calls: transferCallsOn(http) };
+      started = {
+        visitor: openVisitorContext({
+          http,
+          engine,
+          now: Date.now,
+          pause: pauseFor,
+          takeLinkSecret: page.takeLinkSecret,
+        }),
+        calls: transferCallsOn(http),
+      };
     },
 
     lookAtShare: act(lookAtShare),
-    openShare: act(async (visitor, shareId: string, answers: ShareAnswers, options?: CallOptions): Promise<Crossing<OpenedShare>> => {
-      const { sealed, ...share } = await openShare(visitor, shareId, answers, options);
-      return Comlink.transfer({ ...share, openedId: opened.keep({ sealed }) }, share.content === null ? [] : [share.content.buffer]);
-    }),
-    lookAtRequest: act(async (visitor, requestId: string, options?: CallOptions) => lookAtRequest(answerParts(visitor), await requestLink(visitor, requestId), options?.signal)),
-    answer: act(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) => answerRequest(answerParts(visitor), await requestLink(visitor, requestId), provided, options)),
+    openShare: act(
+      async (
+        visitor,
+        shareId: string,
+        answers: ShareAnswers,
+        options?: CallOptions,
+      ): Promise<Crossing<OpenedShare>> => {
+        const { sealed, ...share } = await openShare(visitor, shareId, answers, options);
+        return Comlink.transfer(
+          { ...share, openedId: opened.keep({ sealed }) },
+          share.content === null ? [] : [share.content.buffer],
+        );
+      },
+    ),
+    lookAtRequest: act(async (visitor, requestId: string, options?: CallOptions) =>
+      lookAtRequest(answerParts(visitor), await requestLink(visitor, requestId), options?.signal),
+    ),
+    answer: act(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) =>
+      answerRequest(answerParts(visitor), await requestLink(visitor, requestId), provided, options),
+    ),
 
     serveContentKeys: opened.serveKeys,
     putAway: opened.putAway,

@@ -23,7 +23,10 @@ export interface FileFieldProps {
   readonly disabled: boolean;
 }
 
-/** One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its chooser. */
+/**
+ * One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its
+ * chooser.
+ */
 export function FileField({ label, invitation, hint, value, onChange, error, disabled }: FileFieldProps) {
   const { t } = useTranslation("common");
   const { language } = usePortal();
@@ -32,7 +35,13 @@ export function FileField({ label, invitation, hint, value, onChange, error, dis
     const file = files[0];
     if (file !== undefined) onChange(file);
   };
-  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({ onDrop: take, disabled, noClick: true, noKeyboard: true, multiple: false });
+  const { getRootProps, getInputProps, open, isDragActive } = useDropzone({
+    onDrop: take,
+    disabled,
+    noClick: true,
+    noKeyboard: true,
+    multiple: false,
+  });
   return (
     <Box role="group" aria-labelledby={titleId}>
       <Title id={titleId}>{t("file.title")}</Title>
@@ -73,9 +82,20 @@ const Drop = styled.div`
   border: 1.5px dashed ${s("borderStrong")};
   border-radius: ${s("radius")};
   background: ${s("surfaceSunken")};
-  &[data-drag="true"] { border-color: ${s("accent")}; background: ${s("accentSoft")}; }
-  &[data-chosen="true"] { border-style: solid; border-color: ${s("border")}; }
-  ${media.mobile} { flex-direction: column; align-items: stretch; text-align: center; gap: ${space(3)}; }
+  &[data-drag="true"] {
+    border-color: ${s("accent")};
+    background: ${s("accentSoft")};
+  }
+  &[data-chosen="true"] {
+    border-style: solid;
+    border-color: ${s("border")};
+  }
+  ${media.mobile} {
+    flex-direction: column;
+    align-items: stretch;
+    text-align: center;
+    gap: ${space(3)};
+  }
 `;
 
 const FileInput = styled.input`
@@ -91,8 +111,13 @@ const Icon = styled.span`
   border-radius: 50%;
   background: ${s("accentSoft")};
   color: ${s("accentText")};
-  & > svg { width: 28px; height: 28px; }
-  ${media.mobile} { align-self: center; }
+  & > svg {
+    width: 28px;
+    height: 28px;
+  }
+  ${media.mobile} {
+    align-self: center;
+  }
 `;
 
 const Text = styled.div`
@@ -101,7 +126,9 @@ const Text = styled.div`
   align-items: flex-start;
   gap: ${space(2)};
   min-width: 0;
-  ${media.mobile} { align-items: center; }
+  ${media.mobile} {
+    align-items: center;
+  }
 `;
 
 const Name = styled.strong`

@@ -47,8 +47,15 @@ export function KindChoice({ legend, value, disabled, onChange }: KindChoiceProp
 
 const Group = styled.fieldset`
   min-width: 0;
-  & > legend { margin-bottom: ${space(2)}; font-weight: 600; }
-  & > div { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: ${space(2)}; }
+  & > legend {
+    margin-bottom: ${space(2)};
+    font-weight: 600;
+  }
+  & > div {
+    display: grid;
+    grid-template-columns: repeat(3, minmax(0, 1fr));
+    gap: ${space(2)};
+  }
   & label {
     position: relative;
     display: flex;
@@ -64,10 +71,35 @@ const Group = styled.fieldset`
     text-align: center;
     cursor: pointer;
   }
-  & label > svg { flex: none; color: ${s("textMuted")}; }
-  & label[data-checked="true"] { border-color: ${s("accent")}; box-shadow: inset 0 0 0 1px ${s("accent")}; background: ${s("accentSoft")}; }
-  & label[data-checked="true"] > svg { color: ${s("accentText")}; }
-  & label:has(:focus-visible) { outline: 2px solid ${s("focus")}; outline-offset: 2px; }
-  & input { position: absolute; inset: 0; margin: 0; opacity: 0; cursor: pointer; }
-  ${media.mobile} { & label { flex-direction: column; min-height: 72px; font-size: ${s("textSmall")}; gap: ${space(1)}; } }
+  & label > svg {
+    flex: none;
+    color: ${s("textMuted")};
+  }
+  & label[data-checked="true"] {
+    border-color: ${s("accent")};
+    box-shadow: inset 0 0 0 1px ${s("accent")};
+    background: ${s("accentSoft")};
+  }
+  & label[data-checked="true"] > svg {
+    color: ${s("accentText")};
+  }
+  & label:has(:focus-visible) {
+    outline: 2px solid ${s("focus")};
+    outline-offset: 2px;
+  }
+  & input {
+    position: absolute;
+    inset: 0;
+    margin: 0;
+    opacity: 0;
+    cursor: pointer;
+  }
+  ${media.mobile} {
+    & label {
+      flex-direction: column;
+      min-height: 72px;
+      font-size: ${s("textSmall")};
+      gap: ${space(1)};
+    }
+  }
 `;

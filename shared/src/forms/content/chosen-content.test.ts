@@ -13,7 +13,12 @@ describe("contentProblem", () => {
 });
 
 it("contentOf keeps a text as typed, under one name", () => {
-  expect(contentOf({ kind: "seed", text: " a ", file: null })).toMatchObject({ contentKind: "seed", name: "secret.txt", mime: "text/plain", content: { size: 3 } });
+  expect(contentOf({ kind: "seed", text: " a ", file: null })).toMatchObject({
+    contentKind: "seed",
+    name: "secret.txt",
+    mime: "text/plain",
+    content: { size: 3 },
+  });
 });
 
 it.each([

@@ -8,7 +8,9 @@ export const maxTextBytes = maxSmallContentBytes;
 /** UTF-16 code units, as `maxLength` of an input counts them: the name of a recovery image. */
 export const maxImageNameLength = 80;
 
-/** What a person typed or chose. `text` is kept exactly as typed; switching the kind loses neither. */
+/**
+ * What a person typed or chose. `text` is kept exactly as typed; switching the kind loses neither.
+ */
 export interface ChosenContent {
   readonly kind: ContentKind;
   readonly text: string;
@@ -16,7 +18,15 @@ export interface ChosenContent {
 }
 
 /** Why a content cannot be protected; each form has a sentence for each. */
-export const contentProblems = ["text_missing", "text_long", "text_broken", "file_missing", "file_empty", "file_large", "file_name_long"] as const;
+export const contentProblems = [
+  "text_missing",
+  "text_long",
+  "text_broken",
+  "file_missing",
+  "file_empty",
+  "file_large",
+  "file_name_long",
+] as const;
 export type ContentProblem = (typeof contentProblems)[number];
 
 /** Null for a content that can be protected. */
@@ -38,10 +48,22 @@ function fileProblem(file: File | null): ContentProblem | null {
   return file.name.length > maxFileNameLength ? "file_name_long" : null;
 }
 
-/** The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is passed on unchanged. */
-export function contentOf({ kind, text, file }: ChosenContent): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
+/**
+ * The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is
+ * passed on unchanged.
+ */
+export function contentOf({
+  kind,
+  text,
+  file,
+}: ChosenContent): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
   const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
-  return { contentKind: kind, name: content.name, mime: content.type === "" ? "application/octet-stream" : content.type, content };
+  return {
+    contentKind: kind,
+    name: content.name,
+    mime: content.type === "" ? "application/octet-stream" : content.type,
+    content,
+  };
 }
 
 /** Suggested title: the file name without its extension. */

@@ -19,7 +19,10 @@ export interface SeedFieldProps {
   readonly fieldRef: Ref<HTMLTextAreaElement>;
 }
 
-/** A seed phrase with word completion and a checksum check, both on the device. The check only informs: any phrase is taken. */
+/**
+ * A seed phrase with word completion and a checksum check, both on the device. The check only
+ * informs: any phrase is taken.
+ */
 export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }: SeedFieldProps) {
   const { t } = useTranslation("common");
   const state = useSeedCheck(value);
@@ -113,7 +116,11 @@ function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
         </Notice>
       );
     case "short":
-      return <SmallText role="status">{t("seed.short_status", { count: check.count, lengths: seedLengths.join(", ") })}</SmallText>;
+      return (
+        <SmallText role="status">
+          {t("seed.short_status", { count: check.count, lengths: seedLengths.join(", ") })}
+        </SmallText>
+      );
     default:
       return check.checksum satisfies never;
   }
@@ -124,5 +131,8 @@ const Words = styled.div`
   flex-wrap: wrap;
   gap: ${space(2)};
   min-height: 44px;
-  & > button { font-family: ${s("fontMono")}; font-weight: 500; }
+  & > button {
+    font-family: ${s("fontMono")};
+    font-weight: 500;
+  }
 `;

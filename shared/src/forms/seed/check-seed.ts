@@ -8,28 +8,42 @@ export interface SeedCheck {
   readonly count: number;
   /** Words as typed that are not in the list, with repetitions. */
   readonly unknown: readonly string[];
-  /** `unknown`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all words known, checksum does not match. */
+  /**
+   * `unknown`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all words
+   * known, checksum does not match.
+   */
   readonly checksum: "fits" | "wrong" | "short" | "unknown";
 }
 
 /**
- * Checks a phrase against one word list, ignoring case, accents and extra white space. A last word that is still being
- * typed is ignored, too.
+ * Checks a phrase against one word list, ignoring case, accents and extra white space. A last word
+ * that is still being typed is ignored, too.
  */
 export function checkSeed(text: string, list: readonly string[], language: SeedLanguage): SeedCheck {
   const known = foldedWords(list);
   const typed = text.split(/\s+/u).filter((word) => word !== "");
   const last = typed.at(-1);
-  const unfinished = last !== undefined && !/\s$/u.test(text) && !known.has(foldWord(last)) && completions(last, list).length > 0;
+  const unfinished =
+    last !== undefined && !/\s$/u.test(text) && !known.has(foldWord(last)) && completions(last, list).length > 0;
   const checkedWords = unfinished ? typed.slice(0, -1) : typed;
   const unknown = checkedWords.filter((word) => !known.has(foldWord(word)));
   const phrase = typed.map((word) => known.get(foldWord(word)) ?? word);
   const completeLength = seedLengths.some((length) => length === typed.length);
-  const checksum = unknown.length > 0 ? "unknown" : unfinished || !completeLength ? "short" : validateMnemonic(phrase.join(" "), [...list]) ? "fits" : "wrong";
+  const checksum =
+    unknown.length > 0
+      ? "unknown"
+      : unfinished || !completeLength
+        ? "short"
+        : validateMnemonic(phrase.join(" "), [...list])
+          ? "fits"
+          : "wrong";
   return { language, count: typed.length, unknown, checksum };
 }
 
-/** Words of the list with this prefix, at most `most`; none when the prefix is already the only match. */
+/**
+ * Words of the list with this prefix, at most `most`; none when the prefix is already the only
+ * match.
+ */
 export function completions(prefix: string, list: readonly string[], most = 6): readonly string[] {
   const folded = foldWord(prefix);
   if (folded === "") return [];
@@ -52,7 +66,10 @@ function foldedWords(list: readonly string[]): ReadonlyMap<string, string> {
   return made;
 }
 
-/** In Latin letters accents do not count: the lists tell words apart without them. Elsewhere marks are letters. */
+/**
+ * In Latin letters accents do not count: the lists tell words apart without them. Elsewhere marks
+ * are letters.
+ */
 function foldWord(word: string): string {
   const plain = word.normalize("NFKD").toLowerCase();
   return /^[\p{Script=Latin}\p{M}]+$/u.test(plain) ? plain.replace(/\p{M}/gu, "") : plain;

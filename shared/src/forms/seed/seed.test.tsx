@@ -7,7 +7,10 @@ import { checkSeed, completions } from "./check-seed.ts";
 import { SeedField } from "./SeedField.tsx";
 import { likelyLanguages, loadWords, seedLanguages, type SeedLanguage } from "./word-lists.ts";
 
-/** The phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, and the one that fits. */
+/**
+ * The phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, and the one
+ * that fits.
+ */
 async function zeroPhrase(language: SeedLanguage): Promise<string> {
   const list = await loadWords(language);
   return [...Array.from({ length: 11 }, () => list[0] ?? ""), list[3] ?? ""].join(" ");
@@ -17,7 +20,12 @@ const zero = `${"abandon ".repeat(11)}about`;
 describe("checkSeed", () => {
   it("fits in every list with the checksum of BIP-39", async () => {
     for (const language of seedLanguages) {
-      expect(checkSeed(await zeroPhrase(language), await loadWords(language), language)).toEqual({ language, count: 12, unknown: [], checksum: "fits" });
+      expect(checkSeed(await zeroPhrase(language), await loadWords(language), language)).toEqual({
+        language,
+        count: 12,
+        unknown: [],
+        checksum: "fits",
+      });
     }
   });
 
@@ -70,7 +78,14 @@ function Field() {
   return (
     <main>
       <h1>Field</h1>
-      <SeedField value={value} onChange={setValue} onBlur={() => undefined} error={null} disabled={false} fieldRef={null} />
+      <SeedField
+        value={value}
+        onChange={setValue}
+        onBlur={() => undefined}
+        error={null}
+        disabled={false}
+        fieldRef={null}
+      />
     </main>
   );
 }

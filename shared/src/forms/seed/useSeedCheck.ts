@@ -11,7 +11,10 @@ export type SeedCheckState =
   /** What checks could not be fetched. The phrase is taken all the same. */
   | { readonly status: "unchecked" };
 
-/** Checks a phrase while it is typed, on the device, against the word list that knows most of its words. */
+/**
+ * Checks a phrase while it is typed, on the device, against the word list that knows most of its
+ * words.
+ */
 export function useSeedCheck(text: string): SeedCheckState {
   const { language } = usePortal();
   const [checked, setChecked] = useState<{ readonly text: string; readonly state: SeedCheckState } | null>(null);
@@ -20,7 +23,8 @@ export function useSeedCheck(text: string): SeedCheckState {
     const settle = (state: SeedCheckState) => {
       if (current) setChecked({ text, state });
     };
-    if (text.trim() !== "") bestCheck(text, likelyLanguages(text, language)).then(settle, () => settle({ status: "unchecked" }));
+    if (text.trim() !== "")
+      bestCheck(text, likelyLanguages(text, language)).then(settle, () => settle({ status: "unchecked" }));
     return () => {
       current = false;
     };

@@ -29,8 +29,10 @@ const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
   czech: () => import(/* webpackChunkName: "words-czech" */ "@scure/bip39/wordlists/czech.js"),
   japanese: () => import(/* webpackChunkName: "words-japanese" */ "@scure/bip39/wordlists/japanese.js"),
   korean: () => import(/* webpackChunkName: "words-korean" */ "@scure/bip39/wordlists/korean.js"),
-  "simplified-chinese": () => import(/* webpackChunkName: "words-simplified-chinese" */ "@scure/bip39/wordlists/simplified-chinese.js"),
-  "traditional-chinese": () => import(/* webpackChunkName: "words-traditional-chinese" */ "@scure/bip39/wordlists/traditional-chinese.js"),
+  "simplified-chinese": () =>
+    import(/* webpackChunkName: "words-simplified-chinese" */ "@scure/bip39/wordlists/simplified-chinese.js"),
+  "traditional-chinese": () =>
+    import(/* webpackChunkName: "words-traditional-chinese" */ "@scure/bip39/wordlists/traditional-chinese.js"),
 };
 
 export async function loadWords(language: SeedLanguage): Promise<readonly string[]> {
@@ -38,12 +40,17 @@ export async function loadWords(language: SeedLanguage): Promise<readonly string
 }
 
 /**
- * Languages to check, as groups in order: a group is used only when the groups before it do not know every word. The
- * script of the text decides; for Latin script the portal's language comes first.
+ * Languages to check, as groups in order: a group is used only when the groups before it do not
+ * know every word. The script of the text decides; for Latin script the portal's language comes
+ * first.
  */
 export function likelyLanguages(text: string, own: Language): readonly (readonly SeedLanguage[])[] {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [["japanese"]];
   if (/\p{Script=Hangul}/u.test(text)) return [["korean"]];
   if (/\p{Script=Han}/u.test(text)) return [["simplified-chinese", "traditional-chinese"]];
-  return [own === "es" ? ["spanish"] : ["english"], own === "es" ? ["english"] : ["spanish"], ["french", "italian", "portuguese", "czech"]];
+  return [
+    own === "es" ? ["spanish"] : ["english"],
+    own === "es" ? ["english"] : ["spanish"],
+    ["french", "italian", "portuguese", "czech"],
+  ];
 }

@@ -14,7 +14,10 @@ export interface StrengthMeterProps {
 const levels = [1, 2, 3, 4] as const;
 const goodEnough = 3;
 
-/** How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses nothing. */
+/**
+ * How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses
+ * nothing.
+ */
 export function StrengthMeter({ passphrase }: StrengthMeterProps) {
   const { t } = useTranslation("common");
   const level = useStrength(passphrase);
@@ -27,14 +30,23 @@ export function StrengthMeter({ passphrase }: StrengthMeterProps) {
         ))}
       </Bars>
       <SmallText role="status">
-        {passphrase === "" ? t("strength.empty_hint") : level === null ? " " : level === "unknown" ? t("strength.unknown_status") : `${t("strength.label")}: ${t(`strength.level_${String(level)}_status`)}. `}
+        {passphrase === ""
+          ? t("strength.empty_hint")
+          : level === null
+            ? " "
+            : level === "unknown"
+              ? t("strength.unknown_status")
+              : `${t("strength.label")}: ${t(`strength.level_${String(level)}_status`)}. `}
         {typeof level === "number" && passphrase !== "" && level < goodEnough && t("strength.advice_hint")}
       </SmallText>
     </Box>
   );
 }
 
-/** Null until it is known; `unknown` when the estimator could not be loaded: then a passphrase is taken unjudged. */
+/**
+ * Null until it is known; `unknown` when the estimator could not be loaded: then a passphrase is
+ * taken unjudged.
+ */
 function useStrength(passphrase: string): StrengthLevel | "unknown" | null {
   const { language } = usePortal();
   const typed = useDeferredValue(passphrase);
@@ -68,8 +80,20 @@ const Bars = styled.div`
   grid-template-columns: repeat(4, 1fr);
   gap: ${space(1)};
   max-width: 320px;
-  & > span { height: 6px; border-radius: ${s("radiusRound")}; background: ${s("border")}; }
-  &[data-level="0"] > [data-on="true"], &[data-level="1"] > [data-on="true"] { background: ${s("danger")}; }
-  &[data-level="2"] > [data-on="true"] { background: ${s("star")}; }
-  &[data-level="3"] > [data-on="true"], &[data-level="4"] > [data-on="true"] { background: ${s("accent")}; }
+  & > span {
+    height: 6px;
+    border-radius: ${s("radiusRound")};
+    background: ${s("border")};
+  }
+  &[data-level="0"] > [data-on="true"],
+  &[data-level="1"] > [data-on="true"] {
+    background: ${s("danger")};
+  }
+  &[data-level="2"] > [data-on="true"] {
+    background: ${s("star")};
+  }
+  &[data-level="3"] > [data-on="true"],
+  &[data-level="4"] > [data-on="true"] {
+    background: ${s("accent")};
+  }
 `;

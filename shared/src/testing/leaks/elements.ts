@@ -1,6 +1,8 @@
 import { nameOfNode, type Account } from "./held.ts";
 
-/** All elements of the page: of dialogs, menus and messages that stay when their screen has gone. */
+/**
+ * All elements of the page: of dialogs, menus and messages that stay when their screen has gone.
+ */
 export function watchElements(): Account {
   return {
     held: () =>

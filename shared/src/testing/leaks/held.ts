@@ -24,11 +24,16 @@ export function replace(owner: object, name: string, value: unknown): () => void
   };
 }
 
-/** Where in the code this is called from: in a remote's own, if it is there. Read from the stack only when it is asked for. */
+/**
+ * Where in the code this is called from: in a remote's own, if it is there. Read from the stack
+ * only when it is asked for.
+ */
 export function placeOfCall(): () => string {
   const error = new Error();
   return () => {
-    const lines = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line) && !/testing[\\/]leaks[\\/]|node:/.test(line));
+    const lines = (error.stack ?? "")
+      .split("\n")
+      .filter((line) => /^\s+at /.test(line) && !/testing[\\/]leaks[\\/]|node:/.test(line));
     return (lines.find((line) => !line.includes("node_modules")) ?? lines[0] ?? "at an unknown place").trim();
   };
 }

@@ -13,7 +13,10 @@ class StandIn {
 
 const names = ["MutationObserver", "ResizeObserver", "IntersectionObserver"];
 
-/** Observers of what is still in the page. One whose element went with the screen goes with it. jsdom has no layout, so that two of the three are stand-ins there, which see nothing. */
+/**
+ * Observers of what is still in the page. One whose element went with the screen goes with it.
+ * jsdom has no layout, so that two of the three are stand-ins there, which see nothing.
+ */
 export function watchObservers(): Account {
   const observed = new Map<object, { readonly name: string; readonly nodes: Map<Node, () => string> }>();
   const restore = names.flatMap((name) => {
@@ -41,7 +44,12 @@ export function watchObservers(): Account {
   });
 
   return {
-    held: () => [...observed.values()].flatMap(({ name, nodes }) => [...nodes].filter(([node]) => node.isConnected).map(([node, place]) => ({ what: `${name} of ${nameOfNode(node)}`, which: place }))),
+    held: () =>
+      [...observed.values()].flatMap(({ name, nodes }) =>
+        [...nodes]
+          .filter(([node]) => node.isConnected)
+          .map(([node, place]) => ({ what: `${name} of ${nameOfNode(node)}`, which: place })),
+      ),
     stop: () => {
       for (const undo of restore.reverse()) undo();
     },

@@ -1,6 +1,9 @@
 import { placeOfCall, replace, type Account } from "./held.ts";
 
-/** jsdom starts no workers, and its page has no channels: these take their place, and answer nothing. */
+/**
+ * jsdom starts no workers, and its page has no channels: these take their place, and answer
+ * nothing.
+ */
 class StandIn extends EventTarget {
   onmessage = null;
   onmessageerror = null;
@@ -12,7 +15,10 @@ class StandIn extends EventTarget {
 
 const ends = { Worker: "terminate", BroadcastChannel: "close" } as const;
 
-/** Workers that were not terminated, channels that were not closed, addresses of blobs that were not revoked. A worker that ends itself is not seen from here. */
+/**
+ * Workers that were not terminated, channels that were not closed, addresses of blobs that were not
+ * revoked. A worker that ends itself is not seen from here.
+ */
 export function watchResources(): Account {
   const open = new Map<object | string, { readonly what: string; readonly place: () => string }>();
   const restore = Object.entries(ends).flatMap(([name, end]) => {
@@ -40,7 +46,8 @@ export function watchResources(): Account {
   let made = 0;
   restore.push(
     replace(URL, "createObjectURL", (blob: Blob | MediaSource) => {
-      const address = createObjectURL === undefined ? `blob:${location.origin}/${String(++made)}` : createObjectURL(blob);
+      const address =
+        createObjectURL === undefined ? `blob:${location.origin}/${String(++made)}` : createObjectURL(blob);
       open.set(address, { what: "object URL", place: placeOfCall() });
       return address;
     }),

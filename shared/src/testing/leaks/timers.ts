@@ -13,7 +13,8 @@ interface Timer {
 /** What is set by these is not counted. Null where nobody counts: then those of the page. */
 let uncounted: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
 
-// A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by itself, and no screen could end it. Polling is counted.
+// A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by
+// itself, and no screen could end it. Polling is counted.
 timeoutManager.setTimeoutProvider({
   setTimeout: (run, delay) => (uncounted ?? window).setTimeout(run, delay),
   clearTimeout: (id: number | undefined) => {
@@ -25,11 +26,21 @@ timeoutManager.setTimeoutProvider({
   },
 });
 
-/** What a page does later. A timeout that comes when its screen has gone counts though it is over by then: one that the screen clears, or somebody later, is none. */
+/**
+ * What a page does later. A timeout that comes when its screen has gone counts though it is over by
+ * then: one that the screen clears, or somebody later, is none.
+ */
 export function watchTimers(): Account {
   const timers = new Map<number, Timer>();
   const frames = new Map<number, Timer>();
-  const { setTimeout: later, setInterval: often, clearTimeout: clearLater, clearInterval: clearOften, requestAnimationFrame: request, cancelAnimationFrame: cancel } = window;
+  const {
+    setTimeout: later,
+    setInterval: often,
+    clearTimeout: clearLater,
+    clearInterval: clearOften,
+    requestAnimationFrame: request,
+    cancelAnimationFrame: cancel,
+  } = window;
   uncounted = { setTimeout: later, clearTimeout: clearLater };
   const note = (what: Timer["what"], delay: unknown): Timer => ({ what, delay, place: placeOfCall(), outlived: false });
 
@@ -74,7 +85,11 @@ export function watchTimers(): Account {
   ];
 
   return {
-    held: () => [...timers.values(), ...frames.values()].map(({ what, delay, place }) => ({ what, which: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${place()}` })),
+    held: () =>
+      [...timers.values(), ...frames.values()].map(({ what, delay, place }) => ({
+        what,
+        which: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${place()}`,
+      })),
     screenGone: () => {
       for (const timer of timers.values()) timer.outlived = true;
     },

@@ -36,7 +36,19 @@ export async function smallPortal(): Promise<SmallPortal> {
     mkdirSync(join(target, "build/web"), { recursive: true });
     writeFileSync(join(target, "package.json"), JSON.stringify({ version: "1.0.0" }));
     const routes = [{ path: `/${remote}`, titleKey: `${remote}:title`, access: "signed_in", shell: true }];
-    writeFileSync(join(target, "manifest.json"), JSON.stringify({ name: remote, contract: "^2", title: { en: remote, es: remote }, routes, namespaces: [remote], capabilities: [], api_paths: [], ...manifest }));
+    writeFileSync(
+      join(target, "manifest.json"),
+      JSON.stringify({
+        name: remote,
+        contract: "^2",
+        title: { en: remote, es: remote },
+        routes,
+        namespaces: [remote],
+        capabilities: [],
+        api_paths: [],
+        ...manifest,
+      }),
+    );
     for (const language of ["en", "es"]) {
       mkdirSync(join(target, "src/locales", language), { recursive: true });
       writeFileSync(join(target, `src/locales/${language}/${remote}.json`), "{}");
@@ -53,13 +65,41 @@ export async function smallPortal(): Promise<SmallPortal> {
     build,
     team,
     start: async (vendor = "relicario", page = {}, now) => {
-      const releases = await Promise.all(smallRemotes.map(async (remote): Promise<Release> => makeRelease({ remote, packageFolder: packageFolder(remote), webFolder: join(packageFolder(remote), "build/web"), key: await team(remote) })));
-      const teams: PortalPage["team_keys"] = Object.fromEntries(await Promise.all(smallRemotes.map(async (remote) => [remote, [(await team(remote)).publicKey]] satisfies [string, PortalPage["team_keys"][string]])));
+      const releases = await Promise.all(
+        smallRemotes.map(async (remote): Promise<Release> =>
+          makeRelease({
+            remote,
+            packageFolder: packageFolder(remote),
+            webFolder: join(packageFolder(remote), "build/web"),
+            key: await team(remote),
+          }),
+        ),
+      );
+      const teams: PortalPage["team_keys"] = Object.fromEntries(
+        await Promise.all(
+          smallRemotes.map(
+            async (remote) =>
+              [remote, [(await team(remote)).publicKey]] satisfies [string, PortalPage["team_keys"][string]],
+          ),
+        ),
+      );
       const identity = { authority: "https://id.example.org/realms/x", client_id: "portal", scope: "openid" };
-      const facts = { vendorId: "relicario", origin: `https://${vendor}.example.org`, environment: "test", appVersion: "1.0.0", identity, api: { base_url: `https://${vendor}.example.org/api`, credentials: false }, releases };
+      const facts = {
+        vendorId: "relicario",
+        origin: `https://${vendor}.example.org`,
+        environment: "test",
+        appVersion: "1.0.0",
+        identity,
+        api: { base_url: `https://${vendor}.example.org/api`, credentials: false },
+        releases,
+      };
       const key = await developmentKey(keys, "portal");
       const deployment = { ...makeDeployment(facts, 1, new Date()), vendor_id: vendor };
-      return startVendor({ ...store, key }, { deployment, page: { vendor_id: vendor, portal_keys: [key.publicKey], team_keys: teams, ...page }, releases }, now);
+      return startVendor(
+        { ...store, key },
+        { deployment, page: { vendor_id: vendor, portal_keys: [key.publicKey], team_keys: teams, ...page }, releases },
+        now,
+      );
     },
     remove: () => {
       rmSync(folder, { recursive: true, force: true });

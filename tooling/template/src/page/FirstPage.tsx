@@ -8,7 +8,10 @@ import { useTranslation } from "react-i18next";
 export default function FirstPage() {
   const { t } = useTranslation("__name__");
   const { http, notify } = usePortal();
-  const me = useQuery({ queryKey: ["__name__", "me"], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }) });
+  const me = useQuery({
+    queryKey: ["__name__", "me"],
+    queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }),
+  });
 
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
@@ -22,7 +25,13 @@ export default function FirstPage() {
         <Card>
           <Stack $gap={3}>
             <p>{t("page.greeting_body", { name: me.data.user_name })}</p>
-            <Button onClick={() => { notify({ tone: "success", text: t("page.greeted_status") }); }}>{t("page.greet_action")}</Button>
+            <Button
+              onClick={() => {
+                notify({ tone: "success", text: t("page.greeted_status") });
+              }}
+            >
+              {t("page.greet_action")}
+            </Button>
           </Stack>
         </Card>
       )}

@@ -33,7 +33,12 @@ async function prepare(): Promise<{ account: FakeAccount; ids: [string, string];
 }
 
 /** Two secrets, the first of two versions; a picture and a printed code open them. */
-export async function settled(): Promise<{ world: World; laptop: VaultContext; ids: [string, string]; paper: ShownKey }> {
+export async function settled(): Promise<{
+  world: World;
+  laptop: VaultContext;
+  ids: [string, string];
+  paper: ShownKey;
+}> {
   const { account, ids, paper } = await (prepared ??= prepare());
   const world = createWorld();
   world.service.account = structuredClone(account);
@@ -43,7 +48,12 @@ export async function settled(): Promise<{ world: World; laptop: VaultContext; i
 }
 
 /** Everything opens by this picture on a device that knows nothing, and the list is whole. */
-export async function isWhole(world: World, ids: readonly [string, string], by: ShownPicture, name: string): Promise<void> {
+export async function isWhole(
+  world: World,
+  ids: readonly [string, string],
+  by: ShownPicture,
+  name: string,
+): Promise<void> {
   const fresh = await world.open(name);
   expect(plain(await recover(fresh, ids[0], by, {}))).toBe("second text");
   expect(plain(await recover(fresh, ids[0], by, { version: 1 }))).toBe("content of First");
@@ -51,7 +61,9 @@ export async function isWhole(world: World, ids: readonly [string, string], by: 
   expect((await list(fresh)).map(({ label }) => label?.title).toSorted()).toEqual(["First", "Second"]);
 }
 
-/** Kills so many changes of a picture, each at a call of its own, and goes on on the same device. */
+/**
+ * Kills so many changes of a picture, each at a call of its own, and goes on on the same device.
+ */
 export async function killChanges(rounds: number): Promise<void> {
   const { world, laptop, ids } = await settled();
   world.service.calls.length = 0;
@@ -71,7 +83,10 @@ export async function killChanges(rounds: number): Promise<void> {
     await changeImage(device, old, withPassphrase, {}).catch(() => null);
     world.service.before = () => undefined;
     world.service.answer = (_call, answer) => answer;
-    const isDone = await unlock(await world.open(`look ${String(round)}`), old, {}).then(({ opener }) => (opener.forget(), false), () => true);
+    const isDone = await unlock(await world.open(`look ${String(round)}`), old, {}).then(
+      ({ opener }) => (opener.forget(), false),
+      () => true,
+    );
     if (!isDone) await changeImage(await world.open(`device ${String(round)}`), old, withPassphrase, {});
     await isWhole(world, ids, withPassphrase.shown, `after ${String(round)}`);
   }

@@ -33,8 +33,17 @@ async function prepare(): Promise<{ account: FakeAccount; ids: [string, string];
   return { account: world.service.snapshot(), ids: [first, second], paper };
 }
 
-/** Two secrets, the first of two versions; a picture, a printed code and the passkey of a phone that will be lost open everything. */
-export async function settled(): Promise<{ world: World; laptop: VaultContext; phone: VaultContext; ids: [string, string]; paper: ShownKey }> {
+/**
+ * Two secrets, the first of two versions; a picture, a printed code and the passkey of a phone that
+ * will be lost open everything.
+ */
+export async function settled(): Promise<{
+  world: World;
+  laptop: VaultContext;
+  phone: VaultContext;
+  ids: [string, string];
+  paper: ShownKey;
+}> {
   const { account, ids, paper } = await (prepared ??= prepare());
   const world = createWorld();
   world.service.account = structuredClone(account);

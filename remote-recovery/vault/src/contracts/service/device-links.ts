@@ -11,7 +11,11 @@ const letter = (): string => buildJwe({ typ: "relicario-device" });
 export function describeDeviceLinks(service: () => ServiceUnderTest): void {
   const twoDevices = async (): Promise<{ laptop: DeviceLinkCalls; phone: DeviceLinkCalls; id: string }> => {
     const account = await service().signIn();
-    return { laptop: account.calls.deviceLinks, phone: serviceOn(await account.signInAgain()).deviceLinks, id: newPublicId() };
+    return {
+      laptop: account.calls.deviceLinks,
+      phone: serviceOn(await account.signInAgain()).deviceLinks,
+      id: newPublicId(),
+    };
   };
 
   describe("a mailbox between two devices", () => {

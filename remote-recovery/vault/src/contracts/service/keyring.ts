@@ -1,32 +1,122 @@
 import { generateKeyPairSync } from "node:crypto";
 
-import { buildChange, buildImageRecord, buildJwe, buildSecret, buildSlot, createSigner, digestOf, signWith, type Signer } from "@relicario/api/testing/person";
+import {
+  buildChange,
+  buildImageRecord,
+  buildJwe,
+  buildSecret,
+  buildSlot,
+  createSigner,
+  digestOf,
+  signWith,
+  type Signer,
+} from "@relicario/api/testing/person";
 import type { Json, KeyringChange } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { newId } from "../../seal/ids.ts";
-import { expectRefusal, putChange, signInWithSecret, stateOf, storeSecret, type Account, type ServiceUnderTest } from "./under-test.ts";
+import {
+  expectRefusal,
+  putChange,
+  signInWithSecret,
+  stateOf,
+  storeSecret,
+  type Account,
+  type ServiceUnderTest,
+} from "./under-test.ts";
 
 const passkeyId = newId(Date.now());
 
-/** Changes of an account with one image that the service refuses, whatever session they come with. */
+/**
+ * Changes of an account with one image that the service refuses, whatever session they come with.
+ */
 const unfit: readonly (readonly [string, (signer: Signer) => KeyringChange])[] = [
-  ["is signed by another key", (signer) => signWith("put", buildChange(signer), generateKeyPairSync("ed25519").privateKey)],
+  [
+    "is signed by another key",
+    (signer) => signWith("put", buildChange(signer), generateKeyPairSync("ed25519").privateKey),
+  ],
   ["names another account", (signer) => buildChange(signer, { user_id: createSigner(newId(Date.now())).userId })],
-  ["has a state that follows another one", (signer) => buildChange(signer, { state: buildJwe({ typ: "relicario-state", user_id: signer.userId, key_epoch: 1, previous: digestOf("another") }) })],
-  ["has a state of another account", (signer) => buildChange(signer, { state: buildJwe({ typ: "relicario-state", user_id: passkeyId, key_epoch: 1, previous: digestOf(String(signer.state)) }) })],
-  ["has a book of another epoch", (signer) => buildChange(signer, { book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 2 }) })],
-  ["has requests in the place of shares", (signer) => buildChange(signer, { shares: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 1 }) })],
-  ["names the same slot twice", (signer) => buildChange(signer, { slots: { set: [buildSlot(passkeyId, "passkey"), buildSlot(passkeyId, "passkey")], remove: [] } })],
+  [
+    "has a state that follows another one",
+    (signer) =>
+      buildChange(signer, {
+        state: buildJwe({
+          typ: "relicario-state",
+          user_id: signer.userId,
+          key_epoch: 1,
+          previous: digestOf("another"),
+        }),
+      }),
+  ],
+  [
+    "has a state of another account",
+    (signer) =>
+      buildChange(signer, {
+        state: buildJwe({
+          typ: "relicario-state",
+          user_id: passkeyId,
+          key_epoch: 1,
+          previous: digestOf(String(signer.state)),
+        }),
+      }),
+  ],
+  [
+    "has a book of another epoch",
+    (signer) =>
+      buildChange(signer, { book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 2 }) }),
+  ],
+  [
+    "has requests in the place of shares",
+    (signer) =>
+      buildChange(signer, { shares: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 1 }) }),
+  ],
+  [
+    "names the same slot twice",
+    (signer) =>
+      buildChange(signer, {
+        slots: { set: [buildSlot(passkeyId, "passkey"), buildSlot(passkeyId, "passkey")], remove: [] },
+      }),
+  ],
   ["removes a slot that is not there", (signer) => buildChange(signer, { slots: { set: [], remove: [passkeyId] } })],
-  ["removes an image record that is not there", (signer) => buildChange(signer, { image_records: { set: [], remove: [passkeyId] } })],
-  ["adds an image without its record", (signer) => buildChange(signer, { slots: { set: [buildSlot(passkeyId)], remove: [] } })],
-  ["removes the record of an image that stays", (signer) => buildChange(signer, { image_records: { set: [], remove: [signer.imageId] } })],
-  ["leaves a passkey as the only opener", (signer) => buildChange(signer, { slots: { set: [buildSlot(passkeyId, "passkey")], remove: [signer.imageId] }, image_records: { set: [], remove: [signer.imageId] } })],
+  [
+    "removes an image record that is not there",
+    (signer) => buildChange(signer, { image_records: { set: [], remove: [passkeyId] } }),
+  ],
+  [
+    "adds an image without its record",
+    (signer) => buildChange(signer, { slots: { set: [buildSlot(passkeyId)], remove: [] } }),
+  ],
+  [
+    "removes the record of an image that stays",
+    (signer) => buildChange(signer, { image_records: { set: [], remove: [signer.imageId] } }),
+  ],
+  [
+    "leaves a passkey as the only opener",
+    (signer) =>
+      buildChange(signer, {
+        slots: { set: [buildSlot(passkeyId, "passkey")], remove: [signer.imageId] },
+        image_records: { set: [], remove: [signer.imageId] },
+      }),
+  ],
   ["names a stage without its digest", (signer) => buildChange(signer, { stage_id: passkeyId })],
-  ["takes the next epoch without another key", (signer) => buildChange(signer, { key_epoch: 2, state: buildJwe({ typ: "relicario-state", user_id: signer.userId, key_epoch: 2, previous: digestOf(String(signer.state)) }) })],
+  [
+    "takes the next epoch without another key",
+    (signer) =>
+      buildChange(signer, {
+        key_epoch: 2,
+        state: buildJwe({
+          typ: "relicario-state",
+          user_id: signer.userId,
+          key_epoch: 2,
+          previous: digestOf(String(signer.state)),
+        }),
+      }),
+  ],
   ["purges what is not in the trash", (signer) => buildChange(signer, { purge: [passkeyId] })],
-  ["drops a version of a secret that is not there", (signer) => buildChange(signer, { purge_versions: [{ secret_db_id: passkeyId, versions: [1] }] })],
+  [
+    "drops a version of a secret that is not there",
+    (signer) => buildChange(signer, { purge_versions: [{ secret_db_id: passkeyId, versions: [1] }] }),
+  ],
 ];
 
 export function describeKeyring(service: () => ServiceUnderTest): void {
@@ -39,19 +129,35 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       await expectRefusal(calls.changeKeyring(buildChange(signer)), "keyring_change_invalid");
       await expectRefusal(calls.store(buildSecret(signer, { change: { state_rev: 2 } }).body), "no_keyring");
       for (const missing of ["book", "shares", "slots", "key_statement", "image_records"]) {
-        await expectRefusal(calls.store(buildSecret(signer, { change: { [missing]: undefined } }).body), "keyring_change_invalid");
+        await expectRefusal(
+          calls.store(buildSecret(signer, { change: { [missing]: undefined } }).body),
+          "keyring_change_invalid",
+        );
       }
       expect(await calls.keyring(null)).toBeNull();
-      const { body: { keyring: change } } = await storeSecret(account);
+      const {
+        body: { keyring: change },
+      } = await storeSecret(account);
       const { book, shares, state, key_statement: statement } = change;
-      expect(await calls.keyring(null)).toEqual({ key_epoch: 1, state_rev: 1, state, book, shares, requests: null, slots: change.slots?.set, key_statement: statement });
+      expect(await calls.keyring(null)).toEqual({
+        key_epoch: 1,
+        state_rev: 1,
+        state,
+        book,
+        shares,
+        requests: null,
+        slots: change.slots?.set,
+        key_statement: statement,
+      });
       expect(await calls.imageRecords()).toEqual(change.image_records?.set);
     });
 
     it("takes the change that follows, and answers the same one as the first time", async () => {
       const { account } = await signInWithSecret(service());
       const { calls, signer } = account;
-      const change = buildChange(signer, { book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 1 }) });
+      const change = buildChange(signer, {
+        book: buildJwe({ typ: "relicario-book", user_id: signer.userId, key_epoch: 1 }),
+      });
       await putChange(account, change);
       const after = await stateOf(account);
       await calls.changeKeyring(change);
@@ -63,7 +169,11 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       const { account } = await signInWithSecret(service());
       await putChange(account, buildChange(account.signer));
       const before = await stateOf(account);
-      for (const stateRev of [1, 2, 4]) await expectRefusal(account.calls.changeKeyring(buildChange(account.signer, { state_rev: stateRev })), "state_conflict");
+      for (const stateRev of [1, 2, 4])
+        await expectRefusal(
+          account.calls.changeKeyring(buildChange(account.signer, { state_rev: stateRev })),
+          "state_conflict",
+        );
       expect(await stateOf(account)).toEqual(before);
     });
 
@@ -85,11 +195,21 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       const { account } = await signInWithSecret(service());
       const { calls, signer } = account;
       const [printed, image] = [newId(Date.now()), newId(Date.now())];
-      const change = (slots: Json, records?: Json): KeyringChange => buildChange(signer, { slots, ...(records === undefined ? {} : { image_records: records }) });
+      const change = (slots: Json, records?: Json): KeyringChange =>
+        buildChange(signer, { slots, ...(records === undefined ? {} : { image_records: records }) });
       const record = buildImageRecord(image);
-      await putChange(account, change({ set: [buildSlot(printed, "recovery_code"), buildSlot(image)], remove: [] }, { set: [record], remove: [] }));
+      await putChange(
+        account,
+        change(
+          { set: [buildSlot(printed, "recovery_code"), buildSlot(image)], remove: [] },
+          { set: [record], remove: [] },
+        ),
+      );
       const other = buildSlot(printed, "recovery_code");
-      await putChange(account, change({ set: [other], remove: [signer.imageId] }, { set: [], remove: [signer.imageId] }));
+      await putChange(
+        account,
+        change({ set: [other], remove: [signer.imageId] }, { set: [], remove: [signer.imageId] }),
+      );
       const slots = (await calls.keyring(null))?.slots ?? [];
       expect(slots).toHaveLength(2);
       expect(slots).toEqual(expect.arrayContaining([other, expect.objectContaining({ opener_id: image })]));

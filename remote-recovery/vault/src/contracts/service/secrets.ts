@@ -2,11 +2,24 @@ import { buildBatch, buildChange, buildLabel, buildSecret, confirm } from "@reli
 import { maxSmallSecretBytes, SecretPage, type StoredSecret as Row } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
-import { allPages, expectRefusal, noise, digestOfB64u, putChange, signInWithSecret, stateOf, storeSecret, type Account, type ServiceUnderTest } from "./under-test.ts";
+import {
+  allPages,
+  expectRefusal,
+  noise,
+  digestOfB64u,
+  putChange,
+  signInWithSecret,
+  stateOf,
+  storeSecret,
+  type Account,
+  type ServiceUnderTest,
+} from "./under-test.ts";
 
 const rowsOf = ({ http }: Account, query: Record<string, string | number> = {}): Promise<Row[]> =>
   allPages(async (cursor) => {
-    const page = await http.request("GET", "/secrets/store", SecretPage, { query: { ...query, ...(cursor === null ? {} : { cursor }) } });
+    const page = await http.request("GET", "/secrets/store", SecretPage, {
+      query: { ...query, ...(cursor === null ? {} : { cursor }) },
+    });
     return { rows: page.secrets, next: page.next_cursor };
   });
 const firstPage = ({ calls }: Account): Promise<SecretPage> => calls.page({ cursor: null, since: null });
@@ -21,12 +34,34 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { body } = buildSecret(signer);
       expect(await calls.store(body)).toEqual({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 });
       const { label, ticket, content } = body;
-      const line = { version: 1, ticket_sha256: digestOfB64u(ticket), size: 700, created_at: expect.any(String) as string, dropped: false };
-      expect(await calls.secret(body.secret_db_id, null)).toEqual({ version: 1, ticket, content, label, versions: [line] });
+      const line = {
+        version: 1,
+        ticket_sha256: digestOfB64u(ticket),
+        size: 700,
+        created_at: expect.any(String) as string,
+        dropped: false,
+      };
+      expect(await calls.secret(body.secret_db_id, null)).toEqual({
+        version: 1,
+        ticket,
+        content,
+        label,
+        versions: [line],
+      });
       expect(await calls.versions(body.secret_db_id)).toEqual([line]);
       const page = await firstPage(account);
       expect(page).toMatchObject({ total: 1, next_cursor: null, state_rev: 1 });
-      expect(page.secrets).toEqual([{ secret_db_id: body.secret_db_id, version: 1, favorite: false, label, size: 700, created_at: expect.any(String) as string, updated_at: expect.any(String) as string }]);
+      expect(page.secrets).toEqual([
+        {
+          secret_db_id: body.secret_db_id,
+          version: 1,
+          favorite: false,
+          label,
+          size: 700,
+          created_at: expect.any(String) as string,
+          updated_at: expect.any(String) as string,
+        },
+      ]);
     });
 
     it("answers the same call as the first time, and refuses its change with another content", async () => {
@@ -43,8 +78,14 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const stale = { state_rev: 7 };
       const before = await stateOf(account);
       await expectRefusal(calls.store(buildSecret(signer, { id: first.id, change: stale }).body), "id_taken");
-      await expectRefusal(calls.store(buildSecret(signer, { id: first.id, base: 2, change: stale }).body), "version_conflict");
-      await expectRefusal(calls.store(buildSecret(signer, { id: nobodys(), base: 1, change: stale }).body), "not_found");
+      await expectRefusal(
+        calls.store(buildSecret(signer, { id: first.id, base: 2, change: stale }).body),
+        "version_conflict",
+      );
+      await expectRefusal(
+        calls.store(buildSecret(signer, { id: nobodys(), base: 1, change: stale }).body),
+        "not_found",
+      );
       await expectRefusal(calls.store(buildSecret(signer, { change: stale }).body), "state_conflict");
       expect(await stateOf(account)).toEqual(before);
     });
@@ -54,10 +95,18 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { calls, signer } = account;
       const before = await stateOf(account);
       const { body } = buildSecret(signer, { id: first.id, base: 1 });
-      const labels = [buildLabel(signer, nobodys(), 2), buildLabel(signer, first.id, 1), buildLabel({ ...signer, userId: nobodys() }, first.id, 2), buildLabel(signer, first.id, 2, 2, 2)];
+      const labels = [
+        buildLabel(signer, nobodys(), 2),
+        buildLabel(signer, first.id, 1),
+        buildLabel({ ...signer, userId: nobodys() }, first.id, 2),
+        buildLabel(signer, first.id, 2, 2, 2),
+      ];
       for (const label of labels) await expectRefusal(calls.store({ ...body, label }), "keyring_change_invalid");
       await calls.trash(first.id);
-      await expectRefusal(calls.store(buildSecret(signer, { id: first.id, base: 1, change: { purge: [first.id] } }).body), "keyring_change_invalid");
+      await expectRefusal(
+        calls.store(buildSecret(signer, { id: first.id, base: 1, change: { purge: [first.id] } }).body),
+        "keyring_change_invalid",
+      );
       await calls.store({ secret_db_id: first.id, restore: true });
       expect(await stateOf(account)).toMatchObject({ keyring: (before as { keyring: unknown }).keyring });
     });
@@ -66,12 +115,25 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const second = await storeSecret(account, { id: first.id, base: 1, bytes: 900 });
       const { calls } = account;
-      expect(await calls.secret(first.id, null)).toMatchObject({ version: 2, ticket: second.body.ticket, content: second.body.content, label: second.body.label });
-      expect(await calls.secret(first.id, 1)).toMatchObject({ version: 1, ticket: first.body.ticket, content: first.body.content, label: second.body.label });
+      expect(await calls.secret(first.id, null)).toMatchObject({
+        version: 2,
+        ticket: second.body.ticket,
+        content: second.body.content,
+        label: second.body.label,
+      });
+      expect(await calls.secret(first.id, 1)).toMatchObject({
+        version: 1,
+        ticket: first.body.ticket,
+        content: first.body.content,
+        label: second.body.label,
+      });
       await expectRefusal(calls.secret(first.id, 3), "not_found");
       await expectRefusal(calls.secret(nobodys(), null), "not_found");
       await expectRefusal(calls.versions(nobodys()), "not_found");
-      expect(await calls.versions(first.id)).toMatchObject([{ version: 2, size: 900 }, { version: 1, size: 700 }]);
+      expect(await calls.versions(first.id)).toMatchObject([
+        { version: 2, size: 900 },
+        { version: 1, size: 700 },
+      ]);
       expect((await firstPage(account)).secrets).toMatchObject([{ version: 2, size: 900, label: second.body.label }]);
     });
 
@@ -81,24 +143,49 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const relabel = async (more: { readonly ticket?: string }, rev: number): Promise<string> => {
         const label = buildLabel(signer, first.id, 1, rev);
         const keyring = buildChange(signer);
-        expect(await calls.store({ secret_db_id: first.id, base_version: 1, label, keyring, ...more })).toEqual({ secret_db_id: first.id, version: 1, state_rev: keyring.state_rev });
+        expect(await calls.store({ secret_db_id: first.id, base_version: 1, label, keyring, ...more })).toEqual({
+          secret_db_id: first.id,
+          version: 1,
+          state_rev: keyring.state_rev,
+        });
         confirm(signer, keyring);
         return label;
       };
       const label = await relabel({}, 2);
-      expect(await calls.secret(first.id, null)).toMatchObject({ label, ticket: first.body.ticket, content: first.body.content });
+      expect(await calls.secret(first.id, null)).toMatchObject({
+        label,
+        ticket: first.body.ticket,
+        content: first.body.content,
+      });
       const ticket = noise(1_900);
       const other = await relabel({ ticket }, 3);
-      expect(await calls.secret(first.id, null)).toMatchObject({ version: 1, label: other, ticket, content: first.body.content });
-      await expectRefusal(calls.store({ secret_db_id: first.id, base_version: 2, label, keyring: buildChange(signer) }), "keyring_change_invalid");
-      await expectRefusal(calls.store({ secret_db_id: first.id, base_version: 2, label: buildLabel(signer, first.id, 2), keyring: buildChange(signer) }), "version_conflict");
+      expect(await calls.secret(first.id, null)).toMatchObject({
+        version: 1,
+        label: other,
+        ticket,
+        content: first.body.content,
+      });
+      await expectRefusal(
+        calls.store({ secret_db_id: first.id, base_version: 2, label, keyring: buildChange(signer) }),
+        "keyring_change_invalid",
+      );
+      await expectRefusal(
+        calls.store({
+          secret_db_id: first.id,
+          base_version: 2,
+          label: buildLabel(signer, first.id, 2),
+          keyring: buildChange(signer),
+        }),
+        "version_conflict",
+      );
     });
 
     it("refuses one more version while no former one is old enough to give way", async () => {
       const { account, first } = await signInWithSecret(service());
       const { calls, signer } = account;
       for (let base = 1; base <= service().formerVersions; base++) await storeSecret(account, { id: first.id, base });
-      const next = (): ReturnType<typeof buildSecret>["body"] => buildSecret(signer, { id: first.id, base: service().formerVersions + 1 }).body;
+      const next = (): ReturnType<typeof buildSecret>["body"] =>
+        buildSecret(signer, { id: first.id, base: service().formerVersions + 1 }).body;
       const before = await stateOf(account);
       await expectRefusal(calls.store(next()), "too_many_versions");
       expect(await stateOf(account)).toEqual(before);
@@ -125,7 +212,8 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       expect(await account.calls.storeBatch(batch)).toEqual({ state_rev: 1 });
       expect(await stateOf(account)).toEqual(after);
       expect(idsOf(await rowsOf(account))).toEqual(batch.secrets.map(({ secret_db_id: id }) => id).sort());
-      for (const { secret_db_id: id, label, ticket, content } of batch.secrets) expect(await account.calls.secret(id, null)).toMatchObject({ version: 1, label, ticket, content });
+      for (const { secret_db_id: id, label, ticket, content } of batch.secrets)
+        expect(await account.calls.secret(id, null)).toMatchObject({ version: 1, label, ticket, content });
     });
 
     it("keeps none of them when one cannot be kept", async () => {
@@ -137,7 +225,10 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       if (one === undefined) throw new TypeError("a batch of two");
       const taken = { ...one, secret_db_id: first.id, label: buildLabel(signer, first.id, 1) };
       await expectRefusal(calls.storeBatch({ ...batch, secrets: [...batch.secrets, taken] }), "id_taken");
-      await expectRefusal(calls.storeBatch({ ...batch, secrets: [...batch.secrets, { ...one, secret_db_id: nobodys() }] }), "keyring_change_invalid");
+      await expectRefusal(
+        calls.storeBatch({ ...batch, secrets: [...batch.secrets, { ...one, secret_db_id: nobodys() }] }),
+        "keyring_change_invalid",
+      );
       await expectRefusal(calls.storeBatch({ ...batch, secrets: [one, one] }), "validation_error");
       await expectRefusal(calls.storeBatch(buildBatch(signer, 1, { state_rev: 9 })), "state_conflict");
       expect(await stateOf(account)).toEqual(before);
@@ -179,7 +270,10 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
         await move();
         const { changes } = await firstPage(account);
         expect(changes).toBeGreaterThan(counts[counts.length - 1] ?? 0);
-        expect((await since(counts[counts.length - 1] ?? 0)) as { ids: string[] }).toMatchObject({ ids: [expect.any(String) as string], purged: [] });
+        expect((await since(counts[counts.length - 1] ?? 0)) as { ids: string[] }).toMatchObject({
+          ids: [expect.any(String) as string],
+          purged: [],
+        });
         counts.push(changes);
       }
       await putChange(account, buildChange(signer, { purge: [first.id] }));
@@ -196,7 +290,9 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       await calls.setFavorite(first.id, true);
       await calls.trash(first.id);
       expect(await stateOf(account)).toEqual(after);
-      const { secrets: [row] } = await firstPage(account);
+      const {
+        secrets: [row],
+      } = await firstPage(account);
       expect(row).toMatchObject({ favorite: true, deleted_at: expect.any(String) as string });
       await calls.store({ secret_db_id: first.id, restore: true });
       const restored = await stateOf(account);
@@ -213,7 +309,11 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       expect(await calls.setFavorite(first.id, false)).toMatchObject({ favorite: false });
       await calls.trash(first.id);
       expect((await firstPage(account)).secrets).toMatchObject([{ deleted_at: expect.any(String) as string }]);
-      expect(await calls.store({ secret_db_id: first.id, restore: true })).toEqual({ secret_db_id: first.id, version: 1, state_rev: 1 });
+      expect(await calls.store({ secret_db_id: first.id, restore: true })).toEqual({
+        secret_db_id: first.id,
+        version: 1,
+        state_rev: 1,
+      });
       expect((await firstPage(account)).secrets[0]).not.toHaveProperty("deleted_at");
       await expectRefusal(calls.store({ secret_db_id: nobodys(), restore: true }), "not_found");
       await expectRefusal(calls.setFavorite(nobodys(), true), "not_found");
@@ -244,13 +344,18 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const { calls, signer } = account;
       await storeSecret(account, { id: first.id, base: 1 });
-      const drop = (versions: number[]) => buildChange(signer, { purge_versions: [{ secret_db_id: first.id, versions }] });
-      for (const versions of [[2], [1, 2], [3]]) await expectRefusal(calls.changeKeyring(drop(versions)), "keyring_change_invalid");
+      const drop = (versions: number[]) =>
+        buildChange(signer, { purge_versions: [{ secret_db_id: first.id, versions }] });
+      for (const versions of [[2], [1, 2], [3]])
+        await expectRefusal(calls.changeKeyring(drop(versions)), "keyring_change_invalid");
       expect(await calls.secret(first.id, 1)).toMatchObject({ version: 1 });
       await putChange(account, drop([1]));
       await expectRefusal(calls.secret(first.id, 1), "content_gone");
       await expectRefusal(calls.content.range({ secretId: first.id, version: 1 }, 0, 9), "content_gone");
-      expect(await calls.versions(first.id)).toMatchObject([{ version: 2, dropped: false }, { version: 1, dropped: true, ticket_sha256: digestOfB64u(first.body.ticket), size: 700 }]);
+      expect(await calls.versions(first.id)).toMatchObject([
+        { version: 2, dropped: false },
+        { version: 1, dropped: true, ticket_sha256: digestOfB64u(first.body.ticket), size: 700 },
+      ]);
       await putChange(account, drop([1])); // it went before
     });
   });
@@ -261,7 +366,13 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const content = Buffer.from(first.body.content, "base64url");
       const { range } = account.calls.content;
       const at = { secretId: first.id, version: 1 };
-      for (const [start, end] of [[0, 700], [0, 1], [699, 700], [100, 250], [600, 9_000]] as const) {
+      for (const [start, end] of [
+        [0, 700],
+        [0, 1],
+        [699, 700],
+        [100, 250],
+        [600, 9_000],
+      ] as const) {
         const { bytes, size } = await range(at, start, end);
         expect(size).toBe(700);
         expect(Buffer.from(bytes)).toEqual(content.subarray(start, end));
@@ -273,18 +384,29 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
 
     it("comes whole without a range, of the present version without a number", async () => {
       const { account, first } = await signInWithSecret(service());
-      const { size, start, body } = await account.http.stream("POST", "/v2/secrets/get-secret", { body: { secret_db_id: first.id } });
+      const { size, start, body } = await account.http.stream("POST", "/v2/secrets/get-secret", {
+        body: { secret_db_id: first.id },
+      });
       expect({ size, start }).toEqual({ size: 700, start: 0 });
       expect(Buffer.from(await new Response(body).arrayBuffer()).toString("base64url")).toBe(first.body.content);
-      await expectRefusal((await service().signIn()).calls.content.range({ secretId: first.id, version: 1 }, 0, 1), "not_found");
-      await expectRefusal(service().visitor.stream("POST", "/v2/secrets/get-secret", { body: { secret_db_id: first.id } }), "unauthorized");
+      await expectRefusal(
+        (await service().signIn()).calls.content.range({ secretId: first.id, version: 1 }, 0, 1),
+        "not_found",
+      );
+      await expectRefusal(
+        service().visitor.stream("POST", "/v2/secrets/get-secret", { body: { secret_db_id: first.id } }),
+        "unauthorized",
+      );
     });
 
     it("has a size up to which it goes in one call", async () => {
       const account = await service().signIn();
       const largest = await storeSecret(account, { bytes: maxSmallSecretBytes });
       expect((await account.calls.secret(largest.id, null)).content).toBe(largest.body.content);
-      await expectRefusal(account.calls.store(buildSecret(account.signer, { bytes: maxSmallSecretBytes + 1 }).body), "validation_error");
+      await expectRefusal(
+        account.calls.store(buildSecret(account.signer, { bytes: maxSmallSecretBytes + 1 }).body),
+        "validation_error",
+      );
     });
   });
 }

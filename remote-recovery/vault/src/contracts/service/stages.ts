@@ -1,23 +1,61 @@
 import { createHash } from "node:crypto";
 
-import { buildChange, buildJwe, buildLabel, buildRecipient, buildSecret, buildSlot, confirm, createSigner, digestOf, signWith, type Signer } from "@relicario/api/testing/person";
+import {
+  buildChange,
+  buildJwe,
+  buildLabel,
+  buildRecipient,
+  buildSecret,
+  buildSlot,
+  confirm,
+  createSigner,
+  digestOf,
+  signWith,
+  type Signer,
+} from "@relicario/api/testing/person";
 import { buildRequest, buildShare } from "@relicario/api/testing/sharing";
 import { canonicalBytes, type StagedRow, type Json, type KeyringChange } from "@relicario/shared/api";
 
 import { answerCallsOn } from "../../requests/answer-calls.ts";
 import { newId } from "../../seal/ids.ts";
-import { allPages, digestB64u, expectRefusal, noise, putChange, signInWithSecret, stateOf, storeSecret, type Account, type ServiceUnderTest } from "./under-test.ts";
+import {
+  allPages,
+  digestB64u,
+  expectRefusal,
+  noise,
+  putChange,
+  signInWithSecret,
+  stateOf,
+  storeSecret,
+  type Account,
+  type ServiceUnderTest,
+} from "./under-test.ts";
 
 type Rows = readonly [StagedRow, StagedRow, StagedRow];
 
-/** A person with a secret of two versions and one of a single version, and rows that re-seal all of it. */
-async function settled(service: ServiceUnderTest, epoch = 1): Promise<{ account: Account; first: string; second: string; stageId: string; rows: Rows }> {
-  const { account, first: { id: first } } = await signInWithSecret(service);
+/**
+ * A person with a secret of two versions and one of a single version, and rows that re-seal all of
+ * it.
+ */
+async function settled(
+  service: ServiceUnderTest,
+  epoch = 1,
+): Promise<{ account: Account; first: string; second: string; stageId: string; rows: Rows }> {
+  const {
+    account,
+    first: { id: first },
+  } = await signInWithSecret(service);
   await storeSecret(account, { id: first, base: 1 });
   const { id: second } = await storeSecret(account);
   const { signer } = account;
   const rows: Rows = [
-    { secret_db_id: first, version: 2, label: buildLabel(signer, first, 2, 2, epoch), ticket: noise(1_900), content: noise(900) },
+    {
+      secret_db_id: first,
+      version: 2,
+      label: buildLabel(signer, first, 2, 2, epoch),
+      ticket: noise(1_900),
+      content: noise(900),
+    },
     { secret_db_id: first, version: 1, ticket: noise(1_800), content: noise(500) },
     { secret_db_id: second, version: 1, label: buildLabel(signer, second, 1, 2, epoch), ticket: noise(1_700) },
   ];
@@ -25,12 +63,29 @@ async function settled(service: ServiceUnderTest, epoch = 1): Promise<{ account:
 }
 
 const inOrder = (rows: readonly StagedRow[]): StagedRow[] =>
-  [...rows].sort((left, right) => (left.secret_db_id === right.secret_db_id ? left.version - right.version : left.secret_db_id < right.secret_db_id ? -1 : 1));
+  [...rows].sort((left, right) =>
+    left.secret_db_id === right.secret_db_id
+      ? left.version - right.version
+      : left.secret_db_id < right.secret_db_id
+        ? -1
+        : 1,
+  );
 const digestOfRows = (rows: readonly StagedRow[]): string =>
-  digestOf(inOrder(rows).map((row) => `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`).join(""));
+  digestOf(
+    inOrder(rows)
+      .map(
+        (row) =>
+          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`,
+      )
+      .join(""),
+  );
 
-const switchTo = ({ signer }: Account, stageId: string, rows: readonly StagedRow[], more: Readonly<Record<string, Json | undefined>> = {}): KeyringChange =>
-  buildChange(signer, { stage_id: stageId, stage_sha256: digestOfRows(rows), ...more });
+const switchTo = (
+  { signer }: Account,
+  stageId: string,
+  rows: readonly StagedRow[],
+  more: Readonly<Record<string, Json | undefined>> = {},
+): KeyringChange => buildChange(signer, { stage_id: stageId, stage_sha256: digestOfRows(rows), ...more });
 
 const staged = ({ calls }: Account, stageId: string): Promise<unknown[]> =>
   allPages(async (cursor) => {
@@ -41,13 +96,25 @@ const staged = ({ calls }: Account, stageId: string): Promise<unknown[]> =>
 /** The statement of a new account key, signed by the one before too. */
 function statementOf(signer: Signer, next: Signer): Json {
   const { x } = next.signingKey.export({ format: "jwk" });
-  const bare = { v: 1, user_id: signer.userId, recipient: buildRecipient().replace(/q$/, "p"), signing_key: String(x), key_epoch: 2 };
+  const bare = {
+    v: 1,
+    user_id: signer.userId,
+    recipient: buildRecipient().replace(/q$/, "p"),
+    signing_key: String(x),
+    key_epoch: 2,
+  };
   const { sig: previousSig } = signWith("key", bare, signer.signingKey);
   return signWith("key", { ...bare, previous_sig: previousSig }, next.signingKey);
 }
 
 /** The change to a new account key, signed by the one before. */
-function rotation(account: Account, next: Signer, stageId: string, rows: readonly StagedRow[], more: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
+function rotation(
+  account: Account,
+  next: Signer,
+  stageId: string,
+  rows: readonly StagedRow[],
+  more: Readonly<Record<string, Json | undefined>> = {},
+): KeyringChange {
   const { signer } = account;
   const whose = { user_id: signer.userId, key_epoch: 2 };
   return switchTo(account, stageId, rows, {
@@ -70,12 +137,29 @@ export function describeStages(service: () => ServiceUnderTest): void {
       await calls.stage(stageId, rows.slice(0, 1));
       await calls.stage(stageId, rows);
       expect(await stateOf(account)).toEqual(before);
-      expect(await staged(account, stageId)).toEqual(inOrder(rows).map((row) => ({ secret_db_id: row.secret_db_id, version: row.version, row_sha256: digestB64u(canonicalBytes(row)) })));
+      expect(await staged(account, stageId)).toEqual(
+        inOrder(rows).map((row) => ({
+          secret_db_id: row.secret_db_id,
+          version: row.version,
+          row_sha256: digestB64u(canonicalBytes(row)),
+        })),
+      );
       await putChange(account, switchTo(account, stageId, rows));
-      expect(await calls.secret(first, 2)).toMatchObject({ label: rows[0].label, ticket: rows[0].ticket, content: rows[0].content });
-      expect(await calls.secret(first, 1)).toMatchObject({ label: rows[0].label, ticket: rows[1].ticket, content: rows[1].content });
+      expect(await calls.secret(first, 2)).toMatchObject({
+        label: rows[0].label,
+        ticket: rows[0].ticket,
+        content: rows[0].content,
+      });
+      expect(await calls.secret(first, 1)).toMatchObject({
+        label: rows[0].label,
+        ticket: rows[1].ticket,
+        content: rows[1].content,
+      });
       expect(await calls.secret(second, 1)).toMatchObject({ label: rows[2].label, ticket: rows[2].ticket });
-      expect(await calls.versions(first)).toMatchObject([{ version: 2, size: 900 }, { version: 1, size: 500 }]);
+      expect(await calls.versions(first)).toMatchObject([
+        { version: 2, size: 900 },
+        { version: 1, size: 500 },
+      ]);
       await expectRefusal(calls.staged(stageId, null), "not_found");
     });
 
@@ -106,7 +190,10 @@ export function describeStages(service: () => ServiceUnderTest): void {
         [{ secret_db_id: newId(Date.now()), version: 1, ticket: noise(90) }, "not_found"],
         [{ secret_db_id: first, version: 3, ticket: noise(90) }, "not_found"],
         [{ secret_db_id: first, version: 2, ticket: noise(90) }, "version_conflict"],
-        [{ secret_db_id: first, version: 1, label: buildLabel(signer, first, 1), ticket: noise(90) }, "version_conflict"],
+        [
+          { secret_db_id: first, version: 1, label: buildLabel(signer, first, 1), ticket: noise(90) },
+          "version_conflict",
+        ],
         [{ secret_db_id: first, version: 2, label: buildLabel(signer, first, 1) }, "keyring_change_invalid"],
         [{ secret_db_id: first, version: 2, label: buildLabel(signer, first, 2, 2, 3) }, "keyring_change_invalid"],
       ];
@@ -126,14 +213,18 @@ export function describeStages(service: () => ServiceUnderTest): void {
       await account.calls.stage(newId(Date.now()), lone);
       const last = newId(Date.now());
       await account.calls.stage(last, lone);
-      await expectRefusal(account.calls.changeKeyring(switchTo(account, last, lone)), "conflict"); // a former one without the label that commits to it
+      // a former one without the label that commits to it
+      await expectRefusal(account.calls.changeKeyring(switchTo(account, last, lone)), "conflict");
       expect(await account.calls.secret(first, 2)).not.toMatchObject({ label: rows[0].label });
     });
 
     it("end the shares of a content that was re-sealed, and no others", async () => {
       const { account, first, second, stageId, rows } = await settled(service());
       const { calls, signer } = account;
-      for (const [id, version] of [[first, 2], [second, 1]] as const) {
+      for (const [id, version] of [
+        [first, 2],
+        [second, 1],
+      ] as const) {
         const share = buildShare(signer, id, { version });
         await calls.shares.create(share.body);
         confirm(signer, share.body.keyring);
@@ -147,7 +238,12 @@ export function describeStages(service: () => ServiceUnderTest): void {
     it("go with no secret", async () => {
       const { account, stageId, rows } = await settled(service());
       await account.calls.stage(stageId, rows);
-      await expectRefusal(account.calls.store(buildSecret(account.signer, { change: { stage_id: stageId, stage_sha256: digestOfRows(rows) } }).body), "keyring_change_invalid");
+      await expectRefusal(
+        account.calls.store(
+          buildSecret(account.signer, { change: { stage_id: stageId, stage_sha256: digestOfRows(rows) } }).body,
+        ),
+        "keyring_change_invalid",
+      );
     });
   });
 
@@ -159,9 +255,20 @@ export function describeStages(service: () => ServiceUnderTest): void {
       await calls.stage(stageId, rows);
       const change = rotation(account, next, stageId, rows);
       await putChange(account, change);
-      expect(await calls.keyring(null)).toMatchObject({ key_epoch: 2, state_rev: 4, key_statement: change.key_statement, slots: change.slots?.set, book: change.book });
+      expect(await calls.keyring(null)).toMatchObject({
+        key_epoch: 2,
+        state_rev: 4,
+        key_statement: change.key_statement,
+        slots: change.slots?.set,
+        book: change.book,
+      });
       expect(await calls.secret(first, null)).toMatchObject({ label: rows[0].label, ticket: rows[0].ticket });
-      const state = buildJwe({ typ: "relicario-state", user_id: signer.userId, key_epoch: 2, previous: digestOf(change.state) });
+      const state = buildJwe({
+        typ: "relicario-state",
+        user_id: signer.userId,
+        key_epoch: 2,
+        previous: digestOf(change.state),
+      });
       const later = { key_epoch: 2, state };
       await expectRefusal(calls.changeKeyring(buildChange(signer, later)), "keyring_change_invalid");
       await calls.changeKeyring(buildChange({ ...next, stateRev: signer.stateRev, state: signer.state }, later));
@@ -176,9 +283,17 @@ export function describeStages(service: () => ServiceUnderTest): void {
       const next = createSigner(signer.userId);
       await calls.stage(stageId, rows);
       await expectRefusal(calls.changeKeyring(rotation(account, next, stageId, rows)), "keyring_change_invalid");
-      await putChange(account, rotation(account, next, stageId, rows, { requests: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 2 }) }));
+      await putChange(
+        account,
+        rotation(account, next, stageId, rows, {
+          requests: buildJwe({ typ: "relicario-requests", user_id: signer.userId, key_epoch: 2 }),
+        }),
+      );
       expect(await calls.requests.list()).toMatchObject([{ state: "revoked" }]);
-      await expectRefusal(answerCallsOn(service().visitor).look(request.requestId, request.linkAuth), "request_unavailable");
+      await expectRefusal(
+        answerCallsOn(service().visitor).look(request.requestId, request.linkAuth),
+        "request_unavailable",
+      );
     });
 
     it("is refused when something of the key before would stay", async () => {
@@ -196,7 +311,11 @@ export function describeStages(service: () => ServiceUnderTest): void {
         { key_statement: statementOf(createSigner(signer.userId), next) },
         { key_statement: statementOf(signer, { ...next, userId: newId(Date.now()), signingKey: signer.signingKey }) },
       ];
-      for (const more of overrides) await expectRefusal(calls.changeKeyring(rotation(account, next, stageId, rows, more)), "keyring_change_invalid");
+      for (const more of overrides)
+        await expectRefusal(
+          calls.changeKeyring(rotation(account, next, stageId, rows, more)),
+          "keyring_change_invalid",
+        );
       const some = rows.filter(({ secret_db_id: id }) => id !== second);
       const other = newId(Date.now());
       await calls.stage(other, some);

@@ -29,7 +29,10 @@ export interface Account {
   readonly calls: Service;
   /** Signs in on another device. */
   readonly signInAgain: () => Promise<Http>;
-  /** Has the reset of the account asked for, and goes ahead until it may begin. Gives calls that may begin it. */
+  /**
+   * Has the reset of the account asked for, and goes ahead until it may begin. Gives calls that may
+   * begin it.
+   */
   readonly waitForReset: () => Promise<Service>;
 }
 
@@ -62,7 +65,10 @@ export interface StoredSecret {
 }
 
 /** Stores a new secret, or with `base` the next version of one. */
-export async function storeSecret({ calls, signer }: Account, options: Parameters<typeof buildSecret>[1] = {}): Promise<StoredSecret> {
+export async function storeSecret(
+  { calls, signer }: Account,
+  options: Parameters<typeof buildSecret>[1] = {},
+): Promise<StoredSecret> {
   const { body } = buildSecret(signer, options);
   await calls.store(body);
   confirm(signer, body.keyring);
@@ -77,11 +83,17 @@ export async function signInWithSecret(service: ServiceUnderTest): Promise<{ acc
 
 /** What the service keeps of an account, as far as a call could change it. */
 export async function stateOf({ calls }: Account): Promise<unknown> {
-  return { keyring: await calls.keyring(null), records: await calls.imageRecords(), page: await calls.page({ cursor: null, since: null }) };
+  return {
+    keyring: await calls.keyring(null),
+    records: await calls.imageRecords(),
+    page: await calls.page({ cursor: null, since: null }),
+  };
 }
 
 /** All of what comes in pages. */
-export async function allPages<T>(read: (cursor: string | null) => Promise<{ readonly rows: readonly T[]; readonly next: string | null }>): Promise<T[]> {
+export async function allPages<T>(
+  read: (cursor: string | null) => Promise<{ readonly rows: readonly T[]; readonly next: string | null }>,
+): Promise<T[]> {
   const rows: T[] = [];
   let cursor: string | null = null;
   do {

@@ -5,14 +5,27 @@ import { maxSmallSecretBytes, minPartBytes, type FinishUpload, type Json } from 
 
 import { newId } from "../../seal/ids.ts";
 import { transferCallsOn, type TransferCalls } from "../../transfer/upload-calls.ts";
-import { digestB64u, expectRefusal, noise, signInWithSecret, stateOf, storeSecret, type Account, type ServiceUnderTest } from "./under-test.ts";
+import {
+  digestB64u,
+  expectRefusal,
+  noise,
+  signInWithSecret,
+  stateOf,
+  storeSecret,
+  type Account,
+  type ServiceUnderTest,
+} from "./under-test.ts";
 
 const lastBytes = 1_000;
 
-/** A content too large for one call: whole parts and a small one. Made once: nobody looks into it. */
+/**
+ * A content too large for one call: whole parts and a small one. Made once: nobody looks into it.
+ */
 const contents = new Map<number, Uint8Array<ArrayBuffer>>();
 function contentOf({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
-  const content = contents.get(partBytes) ?? Uint8Array.from(randomBytes(Math.ceil(maxSmallSecretBytes / partBytes) * partBytes + lastBytes));
+  const content =
+    contents.get(partBytes) ??
+    Uint8Array.from(randomBytes(Math.ceil(maxSmallSecretBytes / partBytes) * partBytes + lastBytes));
   contents.set(partBytes, content);
   return content;
 }
@@ -25,20 +38,43 @@ interface Upload {
   readonly content: Uint8Array<ArrayBuffer>;
   /** The number of the small part. */
   readonly last: number;
-  readonly part: (number: number, change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer>; readonly to?: string }) => Promise<void>;
+  readonly part: (
+    number: number,
+    change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer>; readonly to?: string },
+  ) => Promise<void>;
   /** The last one first. */
   readonly sendAll: () => Promise<void>;
-  readonly finish: (more?: Partial<FinishUpload> & { readonly version?: number; readonly change?: Readonly<Record<string, Json | undefined>> }) => FinishUpload;
+  readonly finish: (
+    more?: Partial<FinishUpload> & {
+      readonly version?: number;
+      readonly change?: Readonly<Record<string, Json | undefined>>;
+    },
+  ) => FinishUpload;
 }
 
 /** An upload that was started: of a new secret, or with `base` of the version after it. */
-async function started(service: ServiceUnderTest, account: Account, { secretId = newId(Date.now()), base = null }: { readonly secretId?: string; readonly base?: number | null } = {}): Promise<Upload> {
+async function started(
+  service: ServiceUnderTest,
+  account: Account,
+  { secretId = newId(Date.now()), base = null }: { readonly secretId?: string; readonly base?: number | null } = {},
+): Promise<Upload> {
   const content = contentOf(service);
   const transfer = transferCallsOn(account.http);
-  const { upload_id: id } = await transfer.start({ size: content.length, partSize: minPartBytes, secretId, baseVersion: base });
+  const { upload_id: id } = await transfer.start({
+    size: content.length,
+    partSize: minPartBytes,
+    secretId,
+    baseVersion: base,
+  });
   const last = Math.ceil(content.length / service.partBytes);
-  const part: Upload["part"] = (number, { data = content.slice((number - 1) * service.partBytes, number * service.partBytes), sha256 = digestB64u(data), to = id } = {}) =>
-    transfer.part(to, { part: number, sha256 }, new Blob([data]));
+  const part: Upload["part"] = (
+    number,
+    {
+      data = content.slice((number - 1) * service.partBytes, number * service.partBytes),
+      sha256 = digestB64u(data),
+      to = id,
+    } = {},
+  ) => transfer.part(to, { part: number, sha256 }, new Blob([data]));
   return {
     ...{ account, transfer, id, secretId, content, last, part },
     sendAll: async () => {
@@ -69,16 +105,37 @@ export function describeUploads(service: () => ServiceUnderTest): void {
         const part = content.slice(at * partBytes, (at + 1) * partBytes);
         return { part: at + 1, size: part.length, sha256: digestB64u(part) };
       });
-      const facts = { upload_id: upload.id, secret_db_id: secretId, base_version: null, size: content.length, part_size: partBytes, parts: upload.last };
+      const facts = {
+        upload_id: upload.id,
+        secret_db_id: secretId,
+        base_version: null,
+        size: content.length,
+        part_size: partBytes,
+        parts: upload.last,
+      };
       expect(await transfer.state(upload.id)).toMatchObject({ ...facts, received, published: null });
 
       const body = upload.finish();
       const answer = { secret_db_id: secretId, version: 1, state_rev: 2 };
       expect(await transfer.finish(upload.id, body)).toEqual(answer);
       expect(await transfer.finish(upload.id, body)).toEqual(answer);
-      expect(await transfer.state(upload.id)).toMatchObject({ ...facts, received: [], published: { version: 1, state_rev: 2 } });
-      expect(await account.calls.secret(secretId, null)).toMatchObject({ version: 1, ticket: body.ticket, content: null, label: body.label, versions: [{ size: content.length }] });
-      for (const [start, end] of [[0, 10], [partBytes - 5, partBytes + 5], [content.length - 3, content.length + 9]] as const) {
+      expect(await transfer.state(upload.id)).toMatchObject({
+        ...facts,
+        received: [],
+        published: { version: 1, state_rev: 2 },
+      });
+      expect(await account.calls.secret(secretId, null)).toMatchObject({
+        version: 1,
+        ticket: body.ticket,
+        content: null,
+        label: body.label,
+        versions: [{ size: content.length }],
+      });
+      for (const [start, end] of [
+        [0, 10],
+        [partBytes - 5, partBytes + 5],
+        [content.length - 3, content.length + 9],
+      ] as const) {
         const { bytes, size } = await transfer.range({ secretId, version: 1 }, start, end);
         expect(size).toBe(content.length);
         expect(Buffer.from(bytes)).toEqual(Buffer.from(content.subarray(start, end)));
@@ -98,7 +155,9 @@ export function describeUploads(service: () => ServiceUnderTest): void {
       await upload.part(last);
       await upload.part(last);
       await expectRefusal(upload.part(last, { data: rest.map((byte) => byte ^ 1) }), "conflict");
-      expect((await upload.transfer.state(upload.id)).received).toEqual([{ part: last, size: lastBytes, sha256: digestB64u(rest) }]);
+      expect((await upload.transfer.state(upload.id)).received).toEqual([
+        { part: last, size: lastBytes, sha256: digestB64u(rest) },
+      ]);
       await expectRefusal(upload.part(last, { to: newId(Date.now()) }), "upload_dropped");
     });
 
@@ -109,9 +168,15 @@ export function describeUploads(service: () => ServiceUnderTest): void {
       await upload.part(upload.last);
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "upload_incomplete");
       await upload.sendAll();
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ content_sha256: digestB64u(Buffer.from("another")) })), "digest_mismatch");
+      await expectRefusal(
+        upload.transfer.finish(upload.id, upload.finish({ content_sha256: digestB64u(Buffer.from("another")) })),
+        "digest_mismatch",
+      );
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ version: 2 })), "keyring_change_invalid");
-      await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ change: { state_rev: 9 } })), "state_conflict");
+      await expectRefusal(
+        upload.transfer.finish(upload.id, upload.finish({ change: { state_rev: 9 } })),
+        "state_conflict",
+      );
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish({ base_version: 1 })), "conflict");
       await expectRefusal(upload.transfer.finish(newId(Date.now()), upload.finish()), "upload_dropped");
       expect(await stateOf(upload.account)).toEqual(before);
@@ -147,7 +212,10 @@ export function describeUploads(service: () => ServiceUnderTest): void {
       await expectRefusal(started(service(), account, { secretId: first.id, base: 2 }), "version_conflict");
       await expectRefusal(started(service(), account, { base: 1 }), "not_found");
       for (let base = 1; base <= service().formerVersions; base++) await storeSecret(account, { id: first.id, base });
-      await expectRefusal(started(service(), account, { secretId: first.id, base: service().formerVersions + 1 }), "too_many_versions");
+      await expectRefusal(
+        started(service(), account, { secretId: first.id, base: service().formerVersions + 1 }),
+        "too_many_versions",
+      );
     });
 
     it("follows the version that another device saved meanwhile, when its finish says so", async () => {
@@ -157,7 +225,11 @@ export function describeUploads(service: () => ServiceUnderTest): void {
       await storeSecret(account, { id: first.id, base: 1 });
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "version_conflict");
       const body = upload.finish({ base_version: 2, version: 3 });
-      expect(await upload.transfer.finish(upload.id, body)).toEqual({ secret_db_id: first.id, version: 3, state_rev: 3 });
+      expect(await upload.transfer.finish(upload.id, body)).toEqual({
+        secret_db_id: first.id,
+        version: 3,
+        state_rev: 3,
+      });
       confirm(account.signer, body.keyring);
       expect((await account.calls.versions(first.id)).map(({ version }) => version)).toEqual([3, 2, 1]);
     });

@@ -21,7 +21,13 @@ const Item = z.looseObject({
   collectionIds: z.array(z.string()).nullish(),
   fields: z.array(z.object({ name: maybe, value: maybe })).nullish(),
   login: z
-    .looseObject({ uris: z.array(z.object({ uri: maybe })).nullish(), username: maybe, password: maybe, totp: maybe, fido2Credentials: z.array(Passkey).nullish() })
+    .looseObject({
+      uris: z.array(z.object({ uri: maybe })).nullish(),
+      username: maybe,
+      password: maybe,
+      totp: maybe,
+      fido2Credentials: z.array(Passkey).nullish(),
+    })
     .nullish(),
   card: facts,
   identity: facts,
@@ -31,24 +37,62 @@ const Item = z.looseObject({
   attachments: z.array(z.looseObject({ fileName: maybe })).nullish(),
 });
 /** What is read below, and what Bitwarden itself has written into an item. */
-const knownOfItem = [...Object.keys(Item.shape), "organizationId", "reprompt", "revisionDate", "creationDate", "archivedDate", "secureNote", "object", "key", "edit", "viewPassword", "permissions", "organizationUseTotp"];
-const knownOfLogin = ["uris", "uri", "username", "password", "totp", "fido2Credentials", "passwordRevisionDate", "autofillOnPageLoad"];
+const knownOfItem = [
+  ...Object.keys(Item.shape),
+  "organizationId",
+  "reprompt",
+  "revisionDate",
+  "creationDate",
+  "archivedDate",
+  "secureNote",
+  "object",
+  "key",
+  "edit",
+  "viewPassword",
+  "permissions",
+  "organizationUseTotp",
+];
+const knownOfLogin = [
+  "uris",
+  "uri",
+  "username",
+  "password",
+  "totp",
+  "fido2Credentials",
+  "passwordRevisionDate",
+  "autofillOnPageLoad",
+];
 const knownOfCard = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
 
-const Export = z.object({ encrypted: z.boolean().optional(), folders: named, collections: named, items: z.array(z.unknown()) });
+const Export = z.object({
+  encrypted: z.boolean().optional(),
+  folders: named,
+  collections: named,
+  items: z.array(z.unknown()),
+});
 const Named = z.object({ name: z.string() });
 
 const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
 
-/** The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is read. */
+/**
+ * The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is
+ * read.
+ */
 export interface BesideBitwarden {
   readonly paths: readonly string[];
   /** Null where it cannot be read, which is then said of the item. */
   readonly read: (items: Items, path: string, place: string) => Promise<Blob | null>;
 }
 
-/** Bitwarden's JSON, of a person or an organisation; in an archive with its attachments. @throws Refused `encrypted`, `damaged`. */
-export async function readBitwarden(text: string, words: Words, beside: BesideBitwarden = { paths: [], read: () => Promise.resolve(null) }): Promise<Items> {
+/**
+ * Bitwarden's JSON, of a person or an organisation; in an archive with its attachments. @throws
+ * Refused `encrypted`, `damaged`.
+ */
+export async function readBitwarden(
+  text: string,
+  words: Words,
+  beside: BesideBitwarden = { paths: [], read: () => Promise.resolve(null) },
+): Promise<Items> {
   if (jsonOf(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true) throw new Refused("encrypted");
   const { folders, collections, items: given } = jsonOf(Export, text);
   const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
@@ -79,7 +123,9 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
     items.add({
       kind: kinds[type] ?? "other",
       title: name,
-      tags: [...(folderId ?? "").split("\n"), ...(collectionIds ?? [])].flatMap((tag) => (names.get(tag) ?? "").split("/")),
+      tags: [...(folderId ?? "").split("\n"), ...(collectionIds ?? [])].flatMap((tag) =>
+        (names.get(tag) ?? "").split("/"),
+      ),
       fields: [
         { name: "username", value: login?.username },
         { name: "password", value: login?.password },
@@ -90,11 +136,18 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
         ...(fields ?? []).map((field): Field => ({ name: { own: field.name ?? "…" }, value: field.value })),
         ...membersOf(login ?? {}, knownOfLogin),
         ...membersOf(item, knownOfItem),
-        ...(item.passwordHistory ?? []).map(({ password, lastUsedDate }): Field => ({ name: "password", value: password, former: lastUsedDate })),
+        ...(item.passwordHistory ?? []).map(({ password, lastUsedDate }): Field => ({
+          name: "password",
+          value: password,
+          former: lastUsedDate,
+        })),
       ],
       note: notes,
       otp: [login?.totp],
-      passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [firstOf(rpId, rpName), firstOf(userName, userDisplayName)]),
+      passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [
+        firstOf(rpId, rpName),
+        firstOf(userName, userDisplayName),
+      ]),
       id,
       place,
       isFavorite: item.favorite === true,
@@ -103,13 +156,25 @@ export async function readBitwarden(text: string, words: Words, beside: BesideBi
     });
   }
   for (const { path, name } of [...files].flatMap(([id, ofItem]) => (known.has(id) ? [] : ofItem))) {
-    const content = await beside.read(items, path, name); // its item is not in the JSON, or could not be read: the file is kept by itself
-    if (content !== null) items.file({ kind: "attachment", title: name, tags: [], name, mime: "application/octet-stream", content, which: path });
+    // its item is not in the JSON, or could not be read: the file is kept by itself
+    const content = await beside.read(items, path, name);
+    if (content !== null)
+      items.file({
+        kind: "attachment",
+        title: name,
+        tags: [],
+        name,
+        mime: "application/octet-stream",
+        content,
+        which: path,
+      });
   }
   return items;
 }
 
-function filesByItem(paths: readonly string[]): ReadonlyMap<string, readonly { readonly path: string; readonly name: string }[]> {
+function filesByItem(
+  paths: readonly string[],
+): ReadonlyMap<string, readonly { readonly path: string; readonly name: string }[]> {
   const files = new Map<string, { readonly path: string; readonly name: string }[]>();
   for (const path of paths) {
     const [folder, id, ...name] = path.split("/");

@@ -52,7 +52,14 @@ const tables: readonly Table[] = [
   {
     format: "firefox_csv",
     columns: ["url", "username", "password", "httprealm", "formactionorigin"],
-    entryOf: (row) => ({ kind: "login", title: hostOf(row["url"] ?? ""), tags: [], fields: login(row, "url", "username", "password"), note: null, otp: [] }),
+    entryOf: (row) => ({
+      kind: "login",
+      title: hostOf(row["url"] ?? ""),
+      tags: [],
+      fields: login(row, "url", "username", "password"),
+      note: null,
+      otp: [],
+    }),
   },
   {
     format: "onepassword_csv",
@@ -69,16 +76,28 @@ const tables: readonly Table[] = [
   {
     format: "google_csv",
     columns: ["name", "url", "username", "password"],
-    entryOf: (row) => ({ kind: "login", title: row["name"], tags: [], fields: login(row, "url", "username", "password"), note: row["note"], otp: [] }),
+    entryOf: (row) => ({
+      kind: "login",
+      title: row["name"],
+      tags: [],
+      fields: login(row, "url", "username", "password"),
+      note: row["note"],
+      otp: [],
+    }),
   },
 ];
 
 /** A table with a line of names. @throws Refused `unknown_format`, `too_large`. */
 export function readCsv(text: string, words: Words): { readonly format: ImportFormat; readonly items: Items } {
-  const { data, errors } = Papa.parse<string[]>(text, { header: false, preview: 2 * maxItems }); // blank lines are among them: they count as rows
-  const head = Math.max(0, data.findIndex((cells) => !isBlank(cells)));
+  // blank lines are among them: they count as rows
+  const { data, errors } = Papa.parse<string[]>(text, { header: false, preview: 2 * maxItems });
+  const head = Math.max(
+    0,
+    data.findIndex((cells) => !isBlank(cells)),
+  );
   const [names = [], ...lines] = data.slice(head);
-  if (data.length === 2 * maxItems || lines.filter((cells) => !isBlank(cells)).length > maxItems) throw new Refused("too_large");
+  if (data.length === 2 * maxItems || lines.filter((cells) => !isBlank(cells)).length > maxItems)
+    throw new Refused("too_large");
   const columns = names.map((name) => name.trim().toLowerCase());
   const table = tables.find((one) => one.columns.every((column) => columns.includes(column)));
   if (table === undefined) throw new Refused("unknown_format");
@@ -93,9 +112,17 @@ export function readCsv(text: string, words: Words): { readonly format: ImportFo
     }
     const row = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
     const entry = table.entryOf(row);
-    const others = columns.flatMap((column, index) => (readColumns.has(column) ? [] : [{ name: { own: firstOf(names[index])?.trim() ?? "…" }, value: cells[index] }]));
+    const others = columns.flatMap((column, index) =>
+      readColumns.has(column) ? [] : [{ name: { own: firstOf(names[index])?.trim() ?? "…" }, value: cells[index] }],
+    );
     const title = entry.title?.trim() ?? "";
-    items.add({ ...entry, fields: [...entry.fields, ...others], isFavorite: isYes(row["favorite"]), id: row["guid"] === "" ? null : (row["guid"] ?? null), place: title === "" ? number : `${number} (${title})` });
+    items.add({
+      ...entry,
+      fields: [...entry.fields, ...others],
+      isFavorite: isYes(row["favorite"]),
+      id: row["guid"] === "" ? null : (row["guid"] ?? null),
+      place: title === "" ? number : `${number} (${title})`,
+    });
   }
   return { format: table.format, items };
 }
@@ -109,18 +136,45 @@ function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === "");
 }
 
-/** Columns that are read by their names, in any table, and those that its program alone makes something of. */
+/**
+ * Columns that are read by their names, in any table, and those that its program alone makes
+ * something of.
+ */
 const readColumns: ReadonlySet<string> = new Set([
   ...["folder", "collections", "type", "name", "title", "notes", "note", "fields", "tags", "vault", "guid"],
-  ...["username", "password", "url", "website", "email", "totp", "otpauth", "login_uri", "login_username", "login_password", "login_totp"],
-  ...["favorite", "archived", "reprompt", "createtime", "modifytime", "formactionorigin", "timecreated", "timelastused", "timepasswordchanged"],
+  ...[
+    "username",
+    "password",
+    "url",
+    "website",
+    "email",
+    "totp",
+    "otpauth",
+    "login_uri",
+    "login_username",
+    "login_password",
+    "login_totp",
+  ],
+  ...[
+    "favorite",
+    "archived",
+    "reprompt",
+    "createtime",
+    "modifytime",
+    "formactionorigin",
+    "timecreated",
+    "timelastused",
+    "timepasswordchanged",
+  ],
 ]);
 
 /** Bitwarden writes a line `name: value` for each. */
 function ownFields(text: string): Entry["fields"] {
   return text.split(/\r?\n/).flatMap((line) => {
     const at = line.indexOf(": ");
-    return line.trim() === "" ? [] : [{ name: { own: at < 0 ? "…" : line.slice(0, at) }, value: at < 0 ? line : line.slice(at + 2) }];
+    return line.trim() === ""
+      ? []
+      : [{ name: { own: at < 0 ? "…" : line.slice(0, at) }, value: at < 0 ? line : line.slice(at + 2) }];
   });
 }
 

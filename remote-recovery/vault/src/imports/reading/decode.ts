@@ -3,7 +3,10 @@ import { z } from "zod";
 import { maxTextBytes } from "./limits.ts";
 import { Refused } from "./refused.ts";
 
-/** A file as text: by its byte order mark, else UTF-8, else the Windows encoding of Western Europe that spreadsheets write. */
+/**
+ * A file as text: by its byte order mark, else UTF-8, else the Windows encoding of Western Europe
+ * that spreadsheets write.
+ */
 export async function textOf(file: Blob): Promise<string> {
   if (file.size > maxTextBytes) throw new Refused("too_large");
   const bytes = new Uint8Array(await file.arrayBuffer());

@@ -14,7 +14,10 @@ export function parsed<T>(schema: z.ZodType<T>, given: unknown): T | null {
   return success ? data : null;
 }
 
-/** A value of any depth as fields: what is text under its own name, what has members under theirs, in a section of its name. */
+/**
+ * A value of any depth as fields: what is text under its own name, what has members under theirs,
+ * in a section of its name.
+ */
 export function fieldsIn(name: string, value: unknown, under: readonly string[] = []): Field[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value.flatMap((one: unknown) => fieldsIn(name, one, under));
@@ -53,7 +56,9 @@ function writtenOut(value: unknown): string {
 function isTooDeep(given: unknown): boolean {
   let level: unknown[] = [given];
   for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
-    level = level.flatMap((value): unknown[] => (typeof value === "object" && value !== null ? Object.values(value) : []));
+    level = level.flatMap((value): unknown[] =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
   }
   return level.length > 0;
 }

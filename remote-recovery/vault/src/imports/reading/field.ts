@@ -4,7 +4,9 @@ import type { Word } from "./words.ts";
 export interface Field {
   readonly name: Word | { readonly own: string };
   readonly value: string | null | undefined;
-  /** Sections that it stands in, the outermost first. They stand in the text and not in the mark. */
+  /**
+   * Sections that it stands in, the outermost first. They stand in the text and not in the mark.
+   */
   readonly under?: readonly string[];
   /** Of a value that was replaced: the time that the file has for it, null where it has none. */
   readonly former?: string | number | null;

@@ -16,14 +16,20 @@ export interface Entry {
   readonly note: string | null | undefined;
   /** Seeds of one-time passwords, as `otpauth:` addresses or base32. */
   readonly otp: readonly (string | null | undefined)[];
-  /** Site and user of each of its passkeys. Their private keys stay behind: no program takes one from a text (decision 0111). */
+  /**
+   * Site and user of each of its passkeys. Their private keys stay behind: no program takes one
+   * from a text (decision 0111).
+   */
   readonly passkeys?: readonly (readonly (string | null | undefined)[])[];
   /** Its id in its file; null where the format has none: then what names it stands in for it. */
   readonly id: string | null;
   /** Where it stands, for whoever reads of a failure. */
   readonly place: string;
   readonly isFavorite?: boolean;
-  /** Something that it holds was said as a failure of its own: it is not empty, whatever else it has. */
+  /**
+   * Something that it holds was said as a failure of its own: it is not empty, whatever else it
+   * has.
+   */
   readonly hasFailed?: boolean;
   readonly attachments?: readonly { readonly name: string; readonly content: Blob; readonly mime?: string }[];
 }
@@ -45,32 +51,75 @@ export class Items {
     this.failures.push({ place, reason });
   }
 
-  /** One secret for its fields, one for each seed of one-time passwords, one for each attachment. */
+  /**
+   * One secret for its fields, one for each seed of one-time passwords, one for each attachment.
+   */
   add(entry: Entry): void {
-    const passkeys = (entry.passkeys ?? []).map((facts) => facts.filter((fact) => fact != null && fact.trim() !== "").join(", "));
-    const fields = [...entry.fields, ...passkeys.map((passkey): Field => ({ name: "passkey", value: passkey === "" ? "…" : passkey }))];
-    const filled = fields.flatMap(({ value, ...field }) => (value == null || value.trim() === "" ? [] : [{ ...field, value }]));
+    const passkeys = (entry.passkeys ?? []).map((facts) =>
+      facts.filter((fact) => fact != null && fact.trim() !== "").join(", "),
+    );
+    const fields = [
+      ...entry.fields,
+      ...passkeys.map((passkey): Field => ({ name: "passkey", value: passkey === "" ? "…" : passkey })),
+    ];
+    const filled = fields.flatMap(({ value, ...field }) =>
+      value == null || value.trim() === "" ? [] : [{ ...field, value }],
+    );
     const note = entry.note ?? "";
     const seeds = entry.otp.flatMap((seed) => (seed == null || seed.trim() === "" ? [] : [seed.trim()]));
     const attachments = entry.attachments ?? [];
-    const common = { kind: entry.kind, tags: entry.tags, ...(entry.isFavorite === true ? { favorite: true as const } : {}) };
+    const common = {
+      kind: entry.kind,
+      tags: entry.tags,
+      ...(entry.isFavorite === true ? { favorite: true as const } : {}),
+    };
     if (filled.length === 0 && note.trim() === "" && seeds.length === 0 && attachments.length === 0) {
       if (entry.hasFailed !== true) this.fail(entry.place, "empty");
       return;
     }
-    const named = filled.find(({ name }) => name === "url")?.value ?? filled.find(({ name }) => name === "username")?.value;
-    const which = entry.id ?? JSON.stringify([entry.title ?? "", ...filled.filter(({ name }) => name === "url" || name === "username" || name === "email").map(({ value }) => value)]);
+    const named =
+      filled.find(({ name }) => name === "url")?.value ?? filled.find(({ name }) => name === "username")?.value;
+    const which =
+      entry.id ??
+      JSON.stringify([
+        entry.title ?? "",
+        ...filled
+          .filter(({ name }) => name === "url" || name === "username" || name === "email")
+          .map(({ value }) => value),
+      ]);
     const title = entry.title?.trim() === "" ? (named ?? "") : (entry.title ?? named ?? "");
     if (filled.length > 0 || note.trim() !== "") {
       const lines = filled.map(({ value, ...field }) => `${this.#label(field)}: ${value}`);
       const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
-      this.#text({ ...common, title: () => title, which, text, holds: JSON.stringify([filled.map(({ name, value, former }) => ({ name, value, former })), note]), ...(passkeys.length > 0 ? { leftOut: ["passkey"] as const } : {}) });
+      this.#text({
+        ...common,
+        title: () => title,
+        which,
+        text,
+        holds: JSON.stringify([filled.map(({ name, value, former }) => ({ name, value, former })), note]),
+        ...(passkeys.length > 0 ? { leftOut: ["passkey"] as const } : {}),
+      });
     }
     for (const [at, seed] of seeds.entries()) {
-      this.#text({ ...common, kind: "one_time_password", title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`, which: `${which} otp ${String(at)}`, text: `${seed}\n\n${this.#words.otpSeed}`, holds: seed });
+      this.#text({
+        ...common,
+        kind: "one_time_password",
+        title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`,
+        which: `${which} otp ${String(at)}`,
+        text: `${seed}\n\n${this.#words.otpSeed}`,
+        holds: seed,
+      });
     }
     for (const { name, content, mime = "application/octet-stream" } of attachments) {
-      this.file({ ...common, kind: "attachment", title: title === "" ? name : `${title}: ${name}`, name, mime, content, which: `${which} file ${name}` });
+      this.file({
+        ...common,
+        kind: "attachment",
+        title: title === "" ? name : `${title}: ${name}`,
+        name,
+        mime,
+        content,
+        which: `${which} file ${name}`,
+      });
     }
   }
 
@@ -82,12 +131,46 @@ export class Items {
   }
 
   /** A file as it is. */
-  file({ kind, title, tags, name, mime, content, which, contentKind = "file", ...rest }: { readonly kind: ImportKind; readonly title: string; readonly tags: Entry["tags"]; readonly name: string; readonly mime: string; readonly content: Blob; readonly which: string; readonly contentKind?: ImportItem["contentKind"]; readonly favorite?: true; readonly sealed?: ImportItem["sealed"] & {} }): void {
+  file({
+    kind,
+    title,
+    tags,
+    name,
+    mime,
+    content,
+    which,
+    contentKind = "file",
+    ...rest
+  }: {
+    readonly kind: ImportKind;
+    readonly title: string;
+    readonly tags: Entry["tags"];
+    readonly name: string;
+    readonly mime: string;
+    readonly content: Blob;
+    readonly which: string;
+    readonly contentKind?: ImportItem["contentKind"];
+    readonly favorite?: true;
+    readonly sealed?: ImportItem["sealed"] & {};
+  }): void {
     this.#push({ ...rest, kind, title: () => title, tags, contentKind, name, mime, content, which, holds: null });
   }
 
-  /** A text that is larger than a secret of text becomes a file. What has no room in title or tags stands in the text. */
-  #text({ text, ...rest }: Pick<Entry, "kind" | "tags"> & Pick<ImportItem, "favorite"> & { readonly title: Title; readonly which: string; readonly text: string; readonly holds: string; readonly leftOut?: ImportItem["leftOut"] & {} }): void {
+  /**
+   * A text that is larger than a secret of text becomes a file. What has no room in title or tags
+   * stands in the text.
+   */
+  #text({
+    text,
+    ...rest
+  }: Pick<Entry, "kind" | "tags"> &
+    Pick<ImportItem, "favorite"> & {
+      readonly title: Title;
+      readonly which: string;
+      readonly text: string;
+      readonly holds: string;
+      readonly leftOut?: ImportItem["leftOut"] & {};
+    }): void {
     const [title, tags] = [oneLine(rest.title(this.#words)), tagsOf(rest.tags)];
     const whole = [
       ...(cut(title, maxTitleLength) === title ? [] : [`${this.#words.title}: ${title}`]),
@@ -95,10 +178,26 @@ export class Items {
       text,
     ].join("\n");
     const content = new Blob([whole.toWellFormed()]);
-    this.#push({ ...rest, contentKind: content.size > maxSmallContentBytes ? "file" : "text", name: "secret.txt", mime: "text/plain", content });
+    this.#push({
+      ...rest,
+      contentKind: content.size > maxSmallContentBytes ? "file" : "text",
+      name: "secret.txt",
+      mime: "text/plain",
+      content,
+    });
   }
 
-  #push({ which, title, tags, name, holds, ...rest }: Pick<ImportItem, "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut" | "favorite" | "sealed"> & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
+  #push({
+    which,
+    title,
+    tags,
+    name,
+    holds,
+    ...rest
+  }: Pick<
+    ImportItem,
+    "kind" | "contentKind" | "name" | "mime" | "content" | "holds" | "leftOut" | "favorite" | "sealed"
+  > & { readonly title: Title; readonly tags: Entry["tags"]; readonly which: string }): void {
     if (this.items.length >= maxItems) throw new Refused("too_large");
     const changed: ImportItem["changed"][number][] = [];
     const wanted = oneLine(title(this.#words));
@@ -115,7 +214,16 @@ export class Items {
     const before = this.#origins.get(which) ?? 0;
     this.#origins.set(which, before + 1);
     const origin = `${this.#format}:${which}${before === 0 ? "" : ` ${String(before + 1)}`}`.toWellFormed();
-    this.items.push({ ...rest, title: made, ...(isOurs ? { markTitles: [english, ...others] } : {}), tags: fitting, name: fileName === "" ? "file" : fileName, origin, holds: holds === null ? null : holds.toWellFormed(), changed });
+    this.items.push({
+      ...rest,
+      title: made,
+      ...(isOurs ? { markTitles: [english, ...others] } : {}),
+      tags: fitting,
+      name: fileName === "" ? "file" : fileName,
+      origin,
+      holds: holds === null ? null : holds.toWellFormed(),
+      changed,
+    });
   }
 }
 
@@ -141,11 +249,19 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
 
 /** Without what breaks a line or cannot be seen. */
 function oneLine(text: string): string {
-  return text.toWellFormed().replace(/[\p{Cc}\u2028\u2029]+/gu, " ").trim();
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
+    .trim();
 }
 
 /** Counted as people see the limits. */
 function cut(text: string, most: number): string {
   const characters = Array.from(text);
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join("").trimEnd()}…`;
+  return characters.length <= most
+    ? text
+    : `${characters
+        .slice(0, most - 1)
+        .join("")
+        .trimEnd()}…`;
 }

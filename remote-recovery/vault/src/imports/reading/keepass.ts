@@ -25,7 +25,10 @@ const otpNames: ReadonlySet<string> = new Set(["otp", "TOTP Seed", "TimeOtp-Secr
 /** From the beginning of the year 1. */
 const secondsToYear1970 = 62_135_596_800;
 
-/** KeePass 2 XML, unencrypted. What is in the recycle bin stays behind, and is named. @throws Refused `damaged`, `unknown_format`. */
+/**
+ * KeePass 2 XML, unencrypted. What is in the recycle bin stays behind, and is named. @throws
+ * Refused `damaged`, `unknown_format`.
+ */
 export async function readKeepass(text: string, words: Words): Promise<Items> {
   const file = parse(text);
   if (file.name !== "KeePassFile") throw new Refused("unknown_format");
@@ -37,19 +40,42 @@ export async function readKeepass(text: string, words: Words): Promise<Items> {
   return items;
 }
 
-async function addGroup(items: Items, binaries: ReadonlyMap<string, Element>, group: Element, bin: string, path: readonly string[]): Promise<void> {
+async function addGroup(
+  items: Items,
+  binaries: ReadonlyMap<string, Element>,
+  group: Element,
+  bin: string,
+  path: readonly string[],
+): Promise<void> {
   const uuid = childText(group, "UUID");
   if (uuid !== "" && uuid === bin) {
     nameTrashed(items, group);
     return;
   }
   const notes = childText(group, "Notes");
-  if (notes.trim() !== "") items.add({ kind: "note", title: childText(group, "Name"), tags: path, fields: [], note: notes, otp: [], id: uuid || null, place: childText(group, "Name") || "?" });
+  if (notes.trim() !== "")
+    items.add({
+      kind: "note",
+      title: childText(group, "Name"),
+      tags: path,
+      fields: [],
+      note: notes,
+      otp: [],
+      id: uuid || null,
+      place: childText(group, "Name") || "?",
+    });
   for (const entry of childrenOf(group, "Entry")) await addEntry(items, binaries, entry, path);
-  for (const inner of childrenOf(group, "Group")) await addGroup(items, binaries, inner, bin, [...path, childText(inner, "Name")]); // the outermost is the database itself
+  for (const inner of childrenOf(group, "Group"))
+    // the outermost is the database itself
+    await addGroup(items, binaries, inner, bin, [...path, childText(inner, "Name")]);
 }
 
-async function addEntry(items: Items, binaries: ReadonlyMap<string, Element>, entry: Element, path: readonly string[]): Promise<void> {
+async function addEntry(
+  items: Items,
+  binaries: ReadonlyMap<string, Element>,
+  entry: Element,
+  path: readonly string[],
+): Promise<void> {
   const strings = stringsOf(entry);
   const history = childrenOf(child(entry, "History"), "Entry").toReversed();
   const of = (key: string): string => strings.find((one) => one.key === key)?.value ?? "";
@@ -72,13 +98,17 @@ async function addEntry(items: Items, binaries: ReadonlyMap<string, Element>, en
     title,
     tags: [...path, ...childText(entry, "Tags").split(/[;,]/)],
     fields: [
-      ...strings.filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key) && !key.startsWith(ofPasskey)).map(({ key, value }): Field => ({ name: known[key] ?? { own: key }, value })),
+      ...strings
+        .filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key) && !key.startsWith(ofPasskey))
+        .map(({ key, value }): Field => ({ name: known[key] ?? { own: key }, value })),
       ...besideStrings(entry),
       ...formerStrings(strings, history),
     ],
     note: of("Notes"),
     otp: strings.filter(({ key }) => otpNames.has(key)).map(({ value }) => value),
-    passkeys: strings.some(({ key }) => key.startsWith(ofPasskey)) ? [[of(`${ofPasskey}RELYING_PARTY`), of(`${ofPasskey}USERNAME`)]] : [],
+    passkeys: strings.some(({ key }) => key.startsWith(ofPasskey))
+      ? [[of(`${ofPasskey}RELYING_PARTY`), of(`${ofPasskey}USERNAME`)]]
+      : [],
     id: childText(entry, "UUID") || null,
     place: title || "?",
     attachments,
@@ -94,15 +124,27 @@ function stringsOf(entry: Element): { readonly key: string; readonly value: stri
 function besideStrings(entry: Element): Field[] {
   const [times, typing] = [child(entry, "Times"), child(entry, "AutoType")];
   return [
-    { name: "expiry", value: childText(times, "Expires").toLowerCase() === "true" ? dayOf(timeOf(childText(times, "ExpiryTime"))) : null },
+    {
+      name: "expiry",
+      value:
+        childText(times, "Expires").toLowerCase() === "true" ? dayOf(timeOf(childText(times, "ExpiryTime"))) : null,
+    },
     { name: { own: "OverrideURL" }, value: childText(entry, "OverrideURL") },
     { name: { own: "AutoType" }, value: childText(typing, "DefaultSequence") },
-    ...childrenOf(typing, "Association").map((one): Field => ({ name: { own: "AutoType" }, value: [childText(one, "Window"), childText(one, "KeystrokeSequence")].filter((part) => part !== "").join(": ") })),
-    ...childrenOf(child(entry, "CustomData"), "Item").map((one): Field => ({ name: { own: childText(one, "Key") }, value: childText(one, "Value") })),
+    ...childrenOf(typing, "Association").map((one): Field => ({
+      name: { own: "AutoType" },
+      value: [childText(one, "Window"), childText(one, "KeystrokeSequence")].filter((part) => part !== "").join(": "),
+    })),
+    ...childrenOf(child(entry, "CustomData"), "Item").map((one): Field => ({
+      name: { own: childText(one, "Key") },
+      value: childText(one, "Value"),
+    })),
   ];
 }
 
-/** Values that were replaced, the newest first, each once, with the time when its version was made. */
+/**
+ * Values that were replaced, the newest first, each once, with the time when its version was made.
+ */
 function formerStrings(strings: ReturnType<typeof stringsOf>, history: readonly Element[]): Field[] {
   const there = new Set(strings.map(({ key, value }) => JSON.stringify([key, value])));
   return history.flatMap((version) =>
@@ -110,17 +152,28 @@ function formerStrings(strings: ReturnType<typeof stringsOf>, history: readonly 
       const which = JSON.stringify([key, value]);
       if (there.has(which) || key.startsWith(ofPasskey)) return [];
       there.add(which);
-      return [{ name: known[key] ?? (otpNames.has(key) ? "otp" : key === "Notes" ? "note" : { own: key }), value, former: timeOf(childText(child(version, "Times"), "LastModificationTime")) }];
+      return [
+        {
+          name: known[key] ?? (otpNames.has(key) ? "otp" : key === "Notes" ? "note" : { own: key }),
+          value,
+          former: timeOf(childText(child(version, "Times"), "LastModificationTime")),
+        },
+      ];
     }),
   );
 }
 
-/** As text, or since version 4 as base64 of 64 bits of seconds since the year 1, little-endian. Null when it is neither. */
+/**
+ * As text, or since version 4 as base64 of 64 bits of seconds since the year 1, little-endian. Null
+ * when it is neither.
+ */
 function timeOf(text: string): string | number | null {
   if (text === "" || text.includes("-")) return text || null;
   try {
     const bytes = fromB64u(text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
-    return bytes.length === 8 ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) - secondsToYear1970 : null;
+    return bytes.length === 8
+      ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) - secondsToYear1970
+      : null;
   } catch {
     return null; // no base64 either: the time is not known
   }
@@ -128,7 +181,8 @@ function timeOf(text: string): string | number | null {
 
 /** Entries of the recycle bin, of all groups in it. */
 function nameTrashed(items: Items, group: Element): void {
-  for (const entry of childrenOf(group, "Entry")) items.fail(firstOf(stringsOf(entry).find(({ key }) => key === "Title")?.value) ?? "?", "in_trash");
+  for (const entry of childrenOf(group, "Entry"))
+    items.fail(firstOf(stringsOf(entry).find(({ key }) => key === "Title")?.value) ?? "?", "in_trash");
   for (const inner of childrenOf(group, "Group")) nameTrashed(items, inner);
 }
 
@@ -144,7 +198,9 @@ async function bytesOf({ text, attributes }: Element): Promise<Uint8Array<ArrayB
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   try {
-    for await (const piece of new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")) as unknown as AsyncIterable<Uint8Array<ArrayBuffer>>) {
+    for await (const piece of new Blob([bytes])
+      .stream()
+      .pipeThrough(new DecompressionStream("gzip")) as unknown as AsyncIterable<Uint8Array<ArrayBuffer>>) {
       size += piece.length;
       if (size > maxAttachmentBytes) return null;
       pieces.push(piece);
@@ -155,7 +211,10 @@ async function bytesOf({ text, attributes }: Element): Promise<Uint8Array<ArrayB
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 }
 
-/** A document without a DTD: no entity is defined, and nothing outside is named. @throws Refused `damaged`. */
+/**
+ * A document without a DTD: no entity is defined, and nothing outside is named. @throws Refused
+ * `damaged`.
+ */
 function parse(text: string): Element {
   const parser = new SaxesParser();
   const top: Element = { name: "", attributes: {}, children: [], text: "" };

@@ -2,7 +2,10 @@
 export const maxTextBytes = 64 * 1024 ** 2;
 /** Entries of an archive. */
 export const maxEntries = 50_000;
-/** Bytes of one attachment, and of all that is unpacked of a foreign archive: what unpacks to more is no export. */
+/**
+ * Bytes of one attachment, and of all that is unpacked of a foreign archive: what unpacks to more
+ * is no export.
+ */
 export const maxAttachmentBytes = 256 * 1024 ** 2;
 export const maxUnpackedBytes = 1024 ** 3;
 /** Items of one file. */

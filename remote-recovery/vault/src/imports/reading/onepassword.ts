@@ -26,17 +26,39 @@ const Item = z.object({
     documentAttributes: z.object({ fileName: z.string(), documentId: z.string() }).nullish(),
     password: maybe,
   }),
-  overview: z.object({ title: maybe, url: maybe, urls: list(z.object({ label: maybe, url: maybe })), tags: list(z.string()) }),
+  overview: z.object({
+    title: maybe,
+    url: maybe,
+    urls: list(z.object({ label: maybe, url: maybe })),
+    tags: list(z.string()),
+  }),
 });
-const knownOfDetails = [...Object.keys(Item.shape.details.shape), "htmlMethod", "htmlAction", "htmlID", "htmlName", "sessionID"];
+const knownOfDetails = [
+  ...Object.keys(Item.shape.details.shape),
+  "htmlMethod",
+  "htmlAction",
+  "htmlID",
+  "htmlName",
+  "sessionID",
+];
 const Named = z.object({ overview: z.object({ title: z.string() }) });
 /** Under such a name stand passkeys, with what proves them. */
 const ofPasskey = /passkey/i;
-const Export = z.object({ accounts: z.array(z.object({ vaults: z.array(z.object({ attrs: z.object({ name: maybe }), items: z.array(z.unknown()) })) })) });
+const Export = z.object({
+  accounts: z.array(
+    z.object({ vaults: z.array(z.object({ attrs: z.object({ name: maybe }), items: z.array(z.unknown()) })) }),
+  ),
+});
 const FileValue = z.object({ fileName: z.string(), documentId: z.string() });
 
 /** By 1Password's numbers of categories. */
-const kinds: Readonly<Record<string, Entry["kind"]>> = { "001": "login", "002": "card", "003": "note", "004": "identity", "005": "login" };
+const kinds: Readonly<Record<string, Entry["kind"]>> = {
+  "001": "login",
+  "002": "card",
+  "003": "note",
+  "004": "identity",
+  "005": "login",
+};
 
 /** 1Password's 1PUX archive. @throws Refused `damaged`, `too_large`. */
 export async function readOnePassword(archive: Archive, words: Words): Promise<Items> {
@@ -62,22 +84,31 @@ async function addItem(archive: Archive, items: Items, vault: string | null, giv
   const passkeys: (string | null)[][] = [];
   const isPasskey = (name: string, value: unknown): boolean => {
     if (!ofPasskey.test(name) || value === null) return false;
-    for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value])) passkeys.push([rpId, userName]);
+    for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value]))
+      passkeys.push([rpId, userName]);
     return true;
   };
   for (const { value, name, designation } of details.loginFields ?? []) {
-    fields.push({ name: designation === "username" || designation === "password" ? designation : { own: name === null || name === "" ? "…" : name }, value });
+    fields.push({
+      name:
+        designation === "username" || designation === "password"
+          ? designation
+          : { own: name === null || name === "" ? "…" : name },
+      value,
+    });
   }
   fields.push({ name: "password", value: details.password });
   const labels = new Map((overview.urls ?? []).map(({ label, url }) => [url, label]));
-  for (const url of new Set([overview.url, ...labels.keys()])) fields.push({ name: "url", value: url, under: sectionOf(labels.get(url)) });
+  for (const url of new Set([overview.url, ...labels.keys()]))
+    fields.push({ name: "url", value: url, under: sectionOf(labels.get(url)) });
   for (const { title: section, fields: own } of details.sections ?? []) {
     for (const { title, value: held } of own ?? []) {
       for (const [type, value] of Object.entries(held ?? {})) {
         const file = type === "file" ? FileValue.safeParse(value) : null;
         if (file?.success === true) files.push(file.data);
         else if (type === "totp") otp.push(String(value));
-        else if (!isPasskey(type, value)) fields.push(...valueFields(title === null || title === "" ? "…" : title, sectionOf(section), type, value));
+        else if (!isPasskey(type, value))
+          fields.push(...valueFields(title === null || title === "" ? "…" : title, sectionOf(section), type, value));
       }
     }
   }
@@ -91,7 +122,20 @@ async function addItem(archive: Archive, items: Items, vault: string | null, giv
     const content = await readFile(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
     if (content !== null) attachments.push({ name: fileName, content });
   }
-  items.add({ kind: kinds[categoryUuid ?? ""] ?? "other", title: overview.title, tags: [vault, ...(overview.tags ?? [])], fields, note: details.notesPlain, otp, passkeys, id: uuid, place, isFavorite: (item.favIndex ?? 0) > 0, attachments, hasFailed: attachments.length < files.length });
+  items.add({
+    kind: kinds[categoryUuid ?? ""] ?? "other",
+    title: overview.title,
+    tags: [vault, ...(overview.tags ?? [])],
+    fields,
+    note: details.notesPlain,
+    otp,
+    passkeys,
+    id: uuid,
+    place,
+    isFavorite: (item.favIndex ?? 0) > 0,
+    attachments,
+    hasFailed: attachments.length < files.length,
+  });
 }
 
 /** A file that is missing or too large is told, and the item goes on without it. */
@@ -116,18 +160,31 @@ function valueFields(title: string, under: readonly string[], type: string, valu
   const line: Field = { name: { own: title }, value: written(type, value), under };
   if (typeof value !== "object" || value === null) return [line];
   const parts: readonly [string, unknown][] = Object.entries(value);
-  const isInLine = ([name, part]: readonly [string, unknown]): boolean => ("email_address" in value ? name === "email_address" : "privateKey" in value ? name === "privateKey" : typeof part === "string");
-  return [line, ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => fieldsIn(name, part, [...under, title]))];
+  const isInLine = ([name, part]: readonly [string, unknown]): boolean =>
+    "email_address" in value
+      ? name === "email_address"
+      : "privateKey" in value
+        ? name === "privateKey"
+        : typeof part === "string";
+  return [
+    line,
+    ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => fieldsIn(name, part, [...under, title])),
+  ];
 }
 
-/** A value as a line: dates are seconds since 1970, months `202712`, addresses and keys have parts. */
+/**
+ * A value as a line: dates are seconds since 1970, months `202712`, addresses and keys have parts.
+ */
 function written(type: string, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (type === "date" && typeof value === "number") return dayOf(value) ?? "";
-  if (type === "monthYear" && typeof value === "number") return `${String(value).slice(4)}/${String(value).slice(0, 4)}`;
+  if (type === "monthYear" && typeof value === "number")
+    return `${String(value).slice(4)}/${String(value).slice(0, 4)}`;
   if (typeof value === "string") return value;
   if (typeof value !== "object") return JSON.stringify(value);
   if ("email_address" in value) return String(value.email_address);
   if ("privateKey" in value) return String(value.privateKey);
-  return Object.values(value).filter((part) => typeof part === "string" && part !== "").join(", ");
+  return Object.values(value)
+    .filter((part) => typeof part === "string" && part !== "")
+    .join(", ");
 }

@@ -9,7 +9,8 @@ import { openSealedContent } from "../sealed-content.ts";
 import { sourceOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
-const read = (zip: Blob, exitIdentity: string): Promise<ReadImport> => readImport([{ path: "secrets-export.zip", content: zip }], { language: "en", exitIdentity });
+const read = (zip: Blob, exitIdentity: string): Promise<ReadImport> =>
+  readImport([{ path: "secrets-export.zip", content: zip }], { language: "en", exitIdentity });
 const itemsOf = async (reading: Promise<ReadImport>): Promise<readonly ImportItem[]> => {
   const answer = await reading;
   if (answer.status !== "read") throw new Error(answer.reason);
@@ -19,19 +20,37 @@ const itemsOf = async (reading: Promise<ReadImport>): Promise<readonly ImportIte
 const opened = async (item: ImportItem | undefined): Promise<Bytes> => {
   if (item?.sealed === undefined) throw new Error("it is not sealed");
   const pieces: Bytes[] = [];
-  await openSealedContent(item.content, { ...item.sealed, contentKind: item.contentKind }, (bytes) => void pieces.push(bytes));
+  await openSealedContent(
+    item.content,
+    { ...item.sealed, contentKind: item.contentKind },
+    (bytes) => void pieces.push(bytes),
+  );
   return new Uint8Array(await new Blob(pieces).arrayBuffer());
 };
-const large = { title: "Film", contentKind: "file", plain: Uint8Array.from({ length: 300_000 }, (_, at) => (at * at) % 251) } as const;
-const text = { title: "Diary", contentKind: "text", plain: new TextEncoder().encode("línea\n".repeat(50_000)) } as const;
+const large = {
+  title: "Film",
+  contentKind: "file",
+  plain: Uint8Array.from({ length: 300_000 }, (_, at) => (at * at) % 251),
+} as const;
+const text = {
+  title: "Diary",
+  contentKind: "text",
+  plain: new TextEncoder().encode("línea\n".repeat(50_000)),
+} as const;
 const small = { title: "Key", contentKind: "text", plain: new TextEncoder().encode("under the mat") } as const;
 
 describe("large contents in an archive of this portal", () => {
   it("are read whatever their size and how many there are, as parts of the file, and opened when they are asked for", async () => {
     const { zip, identity, entries } = await archiveOf([large, text, small]);
     const [film, diary, key] = await itemsOf(read(zip, identity));
-    expect([film?.content.size, diary?.content.size]).toEqual([...entries].filter(([name]) => /^.{35}[01]\.age$/.test(name)).map(([, { length }]) => length));
-    expect([film?.sealed?.size, diary?.sealed?.size, key?.sealed]).toEqual([large.plain.length, text.plain.length, undefined]);
+    expect([film?.content.size, diary?.content.size]).toEqual(
+      [...entries].filter(([name]) => /^.{35}[01]\.age$/.test(name)).map(([, { length }]) => length),
+    );
+    expect([film?.sealed?.size, diary?.sealed?.size, key?.sealed]).toEqual([
+      large.plain.length,
+      text.plain.length,
+      undefined,
+    ]);
     expect(await opened(film)).toEqual(large.plain);
     expect(await opened(diary)).toEqual(text.plain);
     expect(await key?.content.text()).toBe("under the mat");
@@ -45,25 +64,50 @@ describe("large contents in an archive of this portal", () => {
       return { ...item, content: new Blob([plain]) };
     });
     const key = new Uint8Array(32).fill(7);
-    expect(await Promise.all(items.map((item) => sourceOf(key, item)))).toEqual(await Promise.all(before.map((item) => sourceOf(key, item))));
+    expect(await Promise.all(items.map((item) => sourceOf(key, item)))).toEqual(
+      await Promise.all(before.map((item) => sourceOf(key, item))),
+    );
   });
 
   it.each([
     ["bytes that were changed", { changed: true }, "damaged"],
     ["a ticket that says another size", { says: { size: 290_000 } }, "damaged"],
     ["a ticket that says more than a file may have", { says: { size: maxFileBytes + 1 } }, "too_large"],
-  ])("are named and left with %s", async (_name, { says = {}, changed = false }: { says?: { size?: number }; changed?: boolean }, reason) => {
-    const { identity, entries } = await archiveOf([{ ...large, says }, small]);
-    const [name, sealed] = [...entries].find(([each]) => each.endsWith("0.age")) ?? ["", new Uint8Array()];
-    if (changed) sealed.subarray(-1_000).fill(0);
-    const answer = await read(await zipped(new Map([...entries, [name, sealed]])), identity);
-    expect(answer).toMatchObject({ status: "read", items: [{ title: "Key" }], failures: [{ place: "Film", reason }] });
-  });
+  ])(
+    "are named and left with %s",
+    async (_name, { says = {}, changed = false }: { says?: { size?: number }; changed?: boolean }, reason) => {
+      const { identity, entries } = await archiveOf([{ ...large, says }, small]);
+      const [name, sealed] = [...entries].find(([each]) => each.endsWith("0.age")) ?? ["", new Uint8Array()];
+      if (changed) sealed.subarray(-1_000).fill(0);
+      const answer = await read(await zipped(new Map([...entries, [name, sealed]])), identity);
+      expect(answer).toMatchObject({
+        status: "read",
+        items: [{ title: "Key" }],
+        failures: [{ place: "Film", reason }],
+      });
+    },
+  );
 
   it.each([
-    ["lies outside of it", (entry: DataView, whole: number) => [20, 24].forEach((at) => { entry.setUint32(at, whole, true); })],
-    ["says two sizes", (entry: DataView) => { entry.setUint32(24, 10, true); }],
-    ["begins in the middle of another", (entry: DataView) => { entry.setUint32(42, entry.getUint32(42, true) + 100, true); }],
+    [
+      "lies outside of it",
+      (entry: DataView, whole: number) =>
+        [20, 24].forEach((at) => {
+          entry.setUint32(at, whole, true);
+        }),
+    ],
+    [
+      "says two sizes",
+      (entry: DataView) => {
+        entry.setUint32(24, 10, true);
+      },
+    ],
+    [
+      "begins in the middle of another",
+      (entry: DataView) => {
+        entry.setUint32(42, entry.getUint32(42, true) + 100, true);
+      },
+    ],
   ])("refuse the archive where one %s", async (_name, change) => {
     const { zip, identity } = await archiveOf([large]);
     const bytes = new Uint8Array(await zip.arrayBuffer());
@@ -74,8 +118,13 @@ describe("large contents in an archive of this portal", () => {
   it("refuse the archive that names one of them again and again", async () => {
     const { identity, entries } = await archiveOf([large]);
     const manifest = JSON.parse(new TextDecoder().decode(entries.get("manifest.json"))) as { secrets: unknown[] };
-    const again = new TextEncoder().encode(JSON.stringify({ ...manifest, secrets: [...manifest.secrets, ...manifest.secrets] }));
-    expect(await read(await zipped(new Map([...entries, ["manifest.json", again]])), identity)).toEqual({ status: "refused", reason: "damaged" });
+    const again = new TextEncoder().encode(
+      JSON.stringify({ ...manifest, secrets: [...manifest.secrets, ...manifest.secrets] }),
+    );
+    expect(await read(await zipped(new Map([...entries, ["manifest.json", again]])), identity)).toEqual({
+      status: "refused",
+      reason: "damaged",
+    });
   });
 });
 

@@ -17,7 +17,13 @@ import { Refused } from "./refused.ts";
 import type { Words } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
-const Entry = z.object({ secret_id: Id, ticket: z.string(), ticket_sha256: Digest, content: z.string(), content_sha256: Digest });
+const Entry = z.object({
+  secret_id: Id,
+  ticket: z.string(),
+  ticket_sha256: Digest,
+  content: z.string(),
+  content_sha256: Digest,
+});
 /** Version 1 said nothing of favourites. */
 const Manifest = z.discriminatedUnion("v", [
   z.object({ v: z.literal(1), secrets: z.array(Entry.transform((entry) => ({ ...entry, favorite: false }))) }),
@@ -25,8 +31,9 @@ const Manifest = z.discriminatedUnion("v", [
 ]);
 
 /**
- * An archive of this portal, opened with its exit identity. What does not fit its digests is named and left. A content that is larger
- * than what goes in one call is opened to see that it is right, and stays the part of the archive that it is.
+ * An archive of this portal, opened with its exit identity. What does not fit its digests is named
+ * and left. A content that is larger than what goes in one call is opened to see that it is right,
+ * and stays the part of the archive that it is.
  *
  * @param exitText the text of `exit.txt`, with or without lines around the identity
  * @throws Refused `identity_needed`, `identity_wrong`, `damaged`.
@@ -43,13 +50,25 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
     let place = entry.ticket;
     try {
       const sealed = await archive.read(entry.ticket, maxTicketBytes);
-      const plain = sealed === null || toB64u(await digestOf(sealed)) !== entry.ticket_sha256 ? null : await openWith(identity, sealed, "one");
+      const plain =
+        sealed === null || toB64u(await digestOf(sealed)) !== entry.ticket_sha256
+          ? null
+          : await openWith(identity, sealed, "one");
       if (plain === null) {
         if (sealed !== null && items.items.length + items.failures.length === 0) throw new Refused("identity_wrong");
         items.fail(entry.ticket, sealed === null ? "missing_file" : "damaged");
         continue;
       }
-      const { title, tags, name, mime, content_kind: contentKind, size, content_sha256: sha256, content_identity: contentIdentity } = parseDocument(OwnerTicket, plain);
+      const {
+        title,
+        tags,
+        name,
+        mime,
+        content_kind: contentKind,
+        size,
+        content_sha256: sha256,
+        content_identity: contentIdentity,
+      } = parseDocument(OwnerTicket, plain);
       wipe(plain);
       place = title;
       if (size > maxFileBytes) throw new Refused("too_large");
@@ -58,10 +77,23 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
         items.fail(title, "missing_file");
         continue;
       }
-      if (content.size > sealedLength(contentHeadBytes, paddedLength(contentKind, size))) throw new PortalError("decryption_failed");
+      if (content.size > sealedLength(contentHeadBytes, paddedLength(contentKind, size)))
+        throw new PortalError("decryption_failed");
       const opening = { identity: contentIdentity, contentKind, size, sha256 };
-      const held = await (size > maxSmallContentBytes ? largeContent(content, opening) : smallContent(content, opening));
-      items.file({ kind: "secret", title, tags, name, mime, which: entry.secret_id, contentKind, ...(entry.favorite ? { favorite: true } : {}), ...held });
+      const held = await (size > maxSmallContentBytes
+        ? largeContent(content, opening)
+        : smallContent(content, opening));
+      items.file({
+        kind: "secret",
+        title,
+        tags,
+        name,
+        mime,
+        which: entry.secret_id,
+        contentKind,
+        ...(entry.favorite ? { favorite: true } : {}),
+        ...held,
+      });
     } catch (error) {
       if (error instanceof Refused && error.reason !== "too_large") throw error;
       if (!(error instanceof Refused) && !isPortalError(error, "decryption_failed")) throw error;
@@ -77,7 +109,10 @@ async function unpacked(archive: Archive, name: string): Promise<Blob | null> {
   return bytes === null ? null : new Blob([bytes]);
 }
 
-async function smallContent(sealed: Blob, { contentKind, ...expected }: ContentOpening): Promise<Pick<ImportItem, "content">> {
+async function smallContent(
+  sealed: Blob,
+  { contentKind, ...expected }: ContentOpening,
+): Promise<Pick<ImportItem, "content">> {
   const opened = await openContent(contentKind, new Uint8Array(await sealed.arrayBuffer()), expected);
   const content = new Blob([opened]);
   wipe(opened);

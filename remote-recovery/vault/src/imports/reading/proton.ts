@@ -23,12 +23,20 @@ const Item = z.object({
     content: z.looseObject({ totpUri: maybe, passkeys: z.array(Passkey).nullish() }).nullish(),
   }),
 });
-const Export = z.object({ encrypted: z.boolean().optional(), vaults: z.record(z.string(), z.object({ name: maybe, items: z.array(z.unknown()) })) });
+const Export = z.object({
+  encrypted: z.boolean().optional(),
+  vaults: z.record(z.string(), z.object({ name: maybe, items: z.array(z.unknown()) })),
+});
 const Named = z.object({ data: z.object({ metadata: z.object({ name: z.string() }) }) });
 
 /** Of Proton's `ItemState`: 1 is active. */
 const trashed = 2;
-const kinds: Readonly<Record<string, Entry["kind"]>> = { login: "login", note: "note", creditCard: "card", identity: "identity" };
+const kinds: Readonly<Record<string, Entry["kind"]>> = {
+  login: "login",
+  note: "note",
+  creditCard: "card",
+  identity: "identity",
+};
 const known: Readonly<Record<string, Field["name"]>> = {
   itemEmail: "email",
   itemUsername: "username",
@@ -40,7 +48,10 @@ const known: Readonly<Record<string, Field["name"]>> = {
   expirationDate: "expiry",
   pin: "pin",
 };
-/** What is read below, and what Proton itself has written: beside `data` an item holds nothing of the person's but its files. */
+/**
+ * What is read below, and what Proton itself has written: beside `data` an item holds nothing of
+ * the person's but its files.
+ */
 const knownOfContent = ["urls", "totpUri", "passkeys", "cardType"];
 const knownOfData = ["type", "metadata", "extraFields", "content", "platformSpecific"];
 const knownOfField = Object.keys(ExtraField.shape);
@@ -54,12 +65,19 @@ export async function readProton(text: string, words: Words, fileOf: FileOf = mi
   if (encrypted === true) throw new Refused("encrypted");
   const items = new Items("proton_pass", words);
   for (const { name: vault, items: given } of Object.values(vaults)) {
-    for (const [at, one] of given.entries()) await addItem(items, vault, `${vault ?? ""} ${String(at + 1)}`, one, fileOf);
+    for (const [at, one] of given.entries())
+      await addItem(items, vault, `${vault ?? ""} ${String(at + 1)}`, one, fileOf);
   }
   return items;
 }
 
-async function addItem(items: Items, vault: string | null, number: string, given: unknown, fileOf: FileOf): Promise<void> {
+async function addItem(
+  items: Items,
+  vault: string | null,
+  number: string,
+  given: unknown,
+  fileOf: FileOf,
+): Promise<void> {
   const item = parsed(Item, given);
   const place = firstOf(Named.safeParse(given).data?.data.metadata.name) ?? number;
   if (item === null || item.state === trashed) {
@@ -71,23 +89,30 @@ async function addItem(items: Items, vault: string | null, number: string, given
   const [otp, fields]: [unknown[], Field[]] = [[data.content?.totpUri], []];
   const { urls } = content;
   const members = Object.entries(content).filter(([name]) => !knownOfContent.includes(name));
-  for (const [name, value] of members) if (typeof value === "string") fields.push({ name: known[name] ?? { own: spelled(name) }, value });
+  for (const [name, value] of members)
+    if (typeof value === "string") fields.push({ name: known[name] ?? { own: spelled(name) }, value });
   fields.push({ name: "email", value: aliasEmail });
-  for (const url of Array.isArray(urls) ? urls : [urls]) fields.push({ name: "url", value: url == null ? null : String(url) });
+  for (const url of Array.isArray(urls) ? urls : [urls])
+    fields.push({ name: "url", value: url == null ? null : String(url) });
   const extra = (fieldsGiven: readonly z.infer<typeof ExtraField>[], under: readonly string[]): void => {
     for (const field of fieldsGiven) {
       const { content: text, totpUri, ...rest } = field.data ?? {};
       const name = { own: field.fieldName ?? "…" };
       otp.push(totpUri);
-      if (text !== undefined) fields.push({ name, value: typeof text === "string" ? text : JSON.stringify(text), under });
-      for (const value of Object.values(rest)) fields.push(...fieldsIn("…", value, under).map((one): Field => ({ ...one, name })));
+      if (text !== undefined)
+        fields.push({ name, value: typeof text === "string" ? text : JSON.stringify(text), under });
+      for (const value of Object.values(rest))
+        fields.push(...fieldsIn("…", value, under).map((one): Field => ({ ...one, name })));
       fields.push(...membersOf(field, knownOfField, under));
     }
   };
   extra(data.extraFields ?? [], []);
   for (const [name, value] of members) {
     if (typeof value === "string") continue;
-    const [sections, own] = [z.array(Section.required({ sectionFields: true })).safeParse(value), z.array(ExtraField.required({ data: true })).safeParse(value)];
+    const [sections, own] = [
+      z.array(Section.required({ sectionFields: true })).safeParse(value),
+      z.array(ExtraField.required({ data: true })).safeParse(value),
+    ];
     if (sections.success) {
       for (const { sectionName, sectionFields, ...rest } of sections.data) {
         const under = sectionName === null || sectionName === "" ? [] : [sectionName];
@@ -110,7 +135,10 @@ async function addItem(items: Items, vault: string | null, number: string, given
     fields,
     note: data.metadata.note,
     otp: otp.map((seed) => (typeof seed === "string" ? seed : null)),
-    passkeys: (data.content?.passkeys ?? []).map(({ rpId, domain, userName, userDisplayName }) => [firstOf(rpId, domain), firstOf(userName, userDisplayName)]),
+    passkeys: (data.content?.passkeys ?? []).map(({ rpId, domain, userName, userDisplayName }) => [
+      firstOf(rpId, domain),
+      firstOf(userName, userDisplayName),
+    ]),
     id: itemId,
     place,
     isFavorite: item.pinned === true,

@@ -18,20 +18,43 @@ import { sourceOf, sourcesOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
 const sample = (name: string): Buffer<ArrayBuffer> => Buffer.from(readFileSync(join(__dirname, "../samples", name)));
-const readOne = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ReadImport> => readImport([{ path, content: new Blob([content]) }], { language: "en", ...(exitIdentity === undefined ? {} : { exitIdentity }) });
+const readOne = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ReadImport> =>
+  readImport([{ path, content: new Blob([content]) }], {
+    language: "en",
+    ...(exitIdentity === undefined ? {} : { exitIdentity }),
+  });
 const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
-  new Response(makeZip(Object.entries(files).map(([name, input]) => ({ name, input: new Blob([input]).stream(), lastModified: new Date(0) })))).arrayBuffer();
+  new Response(
+    makeZip(
+      Object.entries(files).map(([name, input]) => ({
+        name,
+        input: new Blob([input]).stream(),
+        lastModified: new Date(0),
+      })),
+    ),
+  ).arrayBuffer();
 
 interface Shown {
   readonly format: string;
-  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed" | "leftOut"> & { readonly text: string })[];
+  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed" | "leftOut"> & {
+    readonly text: string;
+  })[];
   readonly failures: readonly unknown[];
 }
 /** What was read, with the contents as text. */
 const opened = async (reading: Promise<ReadImport>): Promise<Shown> => {
   const read = await reading;
   if (read.status === "refused") throw new Error(read.reason);
-  const items = await Promise.all(read.items.map(async ({ title, tags, kind, changed, leftOut, content }) => ({ title, tags, kind, changed, ...(leftOut === undefined ? {} : { leftOut }), text: await content.text() })));
+  const items = await Promise.all(
+    read.items.map(async ({ title, tags, kind, changed, leftOut, content }) => ({
+      title,
+      tags,
+      kind,
+      changed,
+      ...(leftOut === undefined ? {} : { leftOut }),
+      text: await content.text(),
+    })),
+  );
   return { format: read.format, items, failures: read.failures };
 };
 const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
@@ -48,11 +71,26 @@ describe("reading what people have", () => {
         changed: [],
         text: 'User name: ana@example.org\nPassword: p,a"ss\\wörd\nWebsite: https://mail.example/?a=1,2\nPIN: 0042\nOwner: José\n\nLine one\r\nline two, with a comma',
       },
-      { title: 'Mail, "the old one" (One-time password)', tags: ["Work/Café"], kind: "one_time_password", changed: [], text: seed },
+      {
+        title: 'Mail, "the old one" (One-time password)',
+        tags: ["Work/Café"],
+        kind: "one_time_password",
+        changed: [],
+        text: seed,
+      },
       { title: "Wi-Fi", tags: [], kind: "note", changed: [], text: "SSID: Casa ☕" },
-      { title: "https://untitled.example", tags: [], kind: "login", changed: [], text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example" },
+      {
+        title: "https://untitled.example",
+        tags: [],
+        kind: "login",
+        changed: [],
+        text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example",
+      },
     ]);
-    expect(failures).toEqual([{ place: "7", reason: "damaged" }, { place: "8 (Nothing in it)", reason: "empty" }]);
+    expect(failures).toEqual([
+      { place: "7", reason: "damaged" },
+      { place: "8 (Nothing in it)", reason: "empty" },
+    ]);
   });
 
   it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, what it has no name for", async () => {
@@ -67,14 +105,27 @@ describe("reading what people have", () => {
       ["Passkey alone", [], "login"],
       ["Papers", [], "other"],
     ]);
-    expect(items[0]?.text).toBe('User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword, formerly (2025-02-01): pw of, "January"\nPassword, formerly: the first\nPasskey (not here): mail.example, ana@mail.example\n\nFirst line\nsecond, line');
+    expect(items[0]?.text).toBe(
+      'User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword, formerly (2025-02-01): pw of, "January"\nPassword, formerly: the first\nPasskey (not here): mail.example, ana@mail.example\n\nFirst line\nsecond, line',
+    );
     expect(items[2]?.changed).toEqual(["title_made"]);
-    expect(items[3]?.text).toBe("Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123");
+    expect(items[3]?.text).toBe(
+      "Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123",
+    );
     expect(items[4]?.text).toBe("First Name: Ana\nLast Name: Pérez");
     expect(items[5]?.text).toBe("Passkey (not here): shop.example, ana");
-    expect(items[6]?.text).toBe("Passport / Number: X123\nPassport / Issued / By: Madrid\nPassport / Issued / Copies: 1\nPassport / Issued / Copies: 2");
-    expect(items.flatMap(({ title, leftOut = [] }) => leftOut.map((what) => [title, what]))).toEqual([["Mail “old”", "passkey"], ["Passkey alone", "passkey"]]);
-    expect(failures).toEqual([{ place: "Empty", reason: "empty" }, { place: "6", reason: "damaged" }, { place: "Thrown away", reason: "in_trash" }]);
+    expect(items[6]?.text).toBe(
+      "Passport / Number: X123\nPassport / Issued / By: Madrid\nPassport / Issued / Copies: 1\nPassport / Issued / Copies: 2",
+    );
+    expect(items.flatMap(({ title, leftOut = [] }) => leftOut.map((what) => [title, what]))).toEqual([
+      ["Mail “old”", "passkey"],
+      ["Passkey alone", "passkey"],
+    ]);
+    expect(failures).toEqual([
+      { place: "Empty", reason: "empty" },
+      { place: "6", reason: "damaged" },
+      { place: "Thrown away", reason: "in_trash" },
+    ]);
   });
 
   it("reads Bitwarden's archive: attachments by the id of their item, those of none by themselves, and says which is missing", async () => {
@@ -82,7 +133,19 @@ describe("reading what people have", () => {
       readOne(
         await zipOf({
           "attachments/b2/data.json": "{}",
-          "data.json": JSON.stringify({ items: [{ id: "b1", type: 2, name: "Deed", notes: "of the house", attachments: [{ fileName: "deed ñ.pdf" }, { fileName: "gone.pdf" }] }, { id: "b2", type: 2, name: "Scan", notes: null }, { type: 2, name: "Of no id", notes: "none" }] }),
+          "data.json": JSON.stringify({
+            items: [
+              {
+                id: "b1",
+                type: 2,
+                name: "Deed",
+                notes: "of the house",
+                attachments: [{ fileName: "deed ñ.pdf" }, { fileName: "gone.pdf" }],
+              },
+              { id: "b2", type: 2, name: "Scan", notes: null },
+              { type: 2, name: "Of no id", notes: "none" },
+            ],
+          }),
           "attachments/b1/deed ñ.pdf": "deed",
           "attachments/b2/a/scan.png": "scan",
           "attachments/b3/nobody's.txt": "x",
@@ -91,61 +154,162 @@ describe("reading what people have", () => {
       ),
     );
     expect(format).toBe("bitwarden_json");
-    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([["Deed", "note", "of the house"], ["Deed: deed ñ.pdf", "attachment", "deed"], ["Scan: data.json", "attachment", "{}"], ["Scan: a/scan.png", "attachment", "scan"], ["Of no id", "note", "none"], ["nobody's.txt", "attachment", "x"], ["also nobody's.txt", "attachment", "y"]]);
+    expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
+      ["Deed", "note", "of the house"],
+      ["Deed: deed ñ.pdf", "attachment", "deed"],
+      ["Scan: data.json", "attachment", "{}"],
+      ["Scan: a/scan.png", "attachment", "scan"],
+      ["Of no id", "note", "none"],
+      ["nobody's.txt", "attachment", "x"],
+      ["also nobody's.txt", "attachment", "y"],
+    ]);
     expect(failures).toEqual([{ place: "Deed: gone.pdf", reason: "missing_file" }]);
   });
 
   it.each([
-    ["1password.csv", "onepassword_csv", ["Bank", "Bank (One-time password)"], ["money", "home"], 'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines'],
-    ["google.csv", "google_csv", ["shop.example"], [], "User name: ana@example.org\nPassword: contraseña, larga\nWebsite: https://shop.example/login"],
-    ["firefox.csv", "firefox_csv", ["forum.example"], [], 'User name: ana\nPassword: x"y\nWebsite: https://forum.example\nhttpRealm: Members only'],
-    ["proton.csv", "proton_pass", ["Games", "Door"], ["Personal"], "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example"],
+    [
+      "1password.csv",
+      "onepassword_csv",
+      ["Bank", "Bank (One-time password)"],
+      ["money", "home"],
+      'User name: ana\nPassword: a,b"c\nWebsite: https://bank.example\n\ntwo\nlines',
+    ],
+    [
+      "google.csv",
+      "google_csv",
+      ["shop.example"],
+      [],
+      "User name: ana@example.org\nPassword: contraseña, larga\nWebsite: https://shop.example/login",
+    ],
+    [
+      "firefox.csv",
+      "firefox_csv",
+      ["forum.example"],
+      [],
+      'User name: ana\nPassword: x"y\nWebsite: https://forum.example\nhttpRealm: Members only',
+    ],
+    [
+      "proton.csv",
+      "proton_pass",
+      ["Games", "Door"],
+      ["Personal"],
+      "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example",
+    ],
   ])("reads %s", async (name, format, titles, tags, text) => {
     const read = await opened(readOne(sample(name)));
-    expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([format, titles, tags, text]);
+    expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([
+      format,
+      titles,
+      tags,
+      text,
+    ]);
   });
 
   it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, no trash", async () => {
-    const { format, items, failures } = await opened(readOne(await zipOf({ "Proton Pass/data.json": sample("proton.json"), "Proton Pass/files/door plan.txt": "left" })));
+    const { format, items, failures } = await opened(
+      readOne(
+        await zipOf({ "Proton Pass/data.json": sample("proton.json"), "Proton Pass/files/door plan.txt": "left" }),
+      ),
+    );
     expect(format).toBe("proton_pass");
-    expect(items.map(({ title, kind }) => [title, kind])).toEqual([["Games", "login"], ["Games (One-time password)", "one_time_password"], ["Games (One-time password)", "one_time_password"], ["Alias", "other"], ["Card", "card"], ["Locker", "other"], ["Locker (One-time password)", "one_time_password"], ["Locker: door plan.txt", "attachment"], ["Me", "identity"], ["Home network", "other"]]);
-    expect(items[0]?.text).toBe('E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\nPasskey (not here): games.example, ana\n\nline\nbreak');
+    expect(items.map(({ title, kind }) => [title, kind])).toEqual([
+      ["Games", "login"],
+      ["Games (One-time password)", "one_time_password"],
+      ["Games (One-time password)", "one_time_password"],
+      ["Alias", "other"],
+      ["Card", "card"],
+      ["Locker", "other"],
+      ["Locker (One-time password)", "one_time_password"],
+      ["Locker: door plan.txt", "attachment"],
+      ["Me", "identity"],
+      ["Home network", "other"],
+    ]);
+    expect(items[0]?.text).toBe(
+      'E-mail: ana@example.org\nPassword: p,"w\nWebsite: https://games.example\nRecovery: r-1, r-2\nPasskey (not here): games.example, ana\n\nline\nbreak',
+    );
     expect(items[3]?.text).toBe("E-mail: hidden@alias.example");
     expect(items[5]?.text).toBe("Door / Code: 4711\nDoor / Since: 2024-05-06\nFloor: 2");
-    expect(items[8]?.text).toBe("Full Name: Ana Pérez\nBirthdate: 1990-01-02\nBlood type: 0+\nBadge: b-9\nPassport / Number: X123");
+    expect(items[8]?.text).toBe(
+      "Full Name: Ana Pérez\nBirthdate: 1990-01-02\nBlood type: 0+\nBadge: b-9\nPassport / Number: X123",
+    );
     expect(items[9]?.text).toBe("Ssid: Casa\nPassword: larga\nSecurity: 2");
     expect(items.filter(({ leftOut }) => leftOut !== undefined).map(({ title }) => title)).toEqual(["Games"]);
-    expect(failures).toEqual([{ place: "Locker: gone.txt", reason: "missing_file" }, { place: "Old forum", reason: "in_trash" }, { place: "Nothing", reason: "empty" }]);
+    expect(failures).toEqual([
+      { place: "Locker: gone.txt", reason: "missing_file" },
+      { place: "Old forum", reason: "in_trash" },
+      { place: "Nothing", reason: "empty" },
+    ]);
   });
 
   it("reads KeePass XML: groups, entities, attachments, what was replaced, no recycle bin", async () => {
     const { items, failures } = await opened(readOne(sample("keepass.xml")));
     expect(items).toEqual([
       { title: "Work & Play", tags: ["Work & Play"], kind: "note", changed: [], text: "Ask Eva first." },
-      { title: "Mail <old>", tags: ["Work & Play", "old", "mail"], kind: "login", changed: [], leftOut: ["passkey"], text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword, formerly (2025-01-01): January\nPassword, formerly: the first\nPasskey (not here): mail.example, ana\n\ntwo\nlines' },
-      { title: "Mail <old> (One-time password)", tags: ["Work & Play", "old", "mail"], kind: "one_time_password", changed: [], text: seed },
-      { title: "Mail <old>: hello.txt", tags: ["Work & Play", "old", "mail"], kind: "attachment", changed: [], text: "hello" },
+      {
+        title: "Mail <old>",
+        tags: ["Work & Play", "old", "mail"],
+        kind: "login",
+        changed: [],
+        leftOut: ["passkey"],
+        text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword, formerly (2025-01-01): January\nPassword, formerly: the first\nPasskey (not here): mail.example, ana\n\ntwo\nlines',
+      },
+      {
+        title: "Mail <old> (One-time password)",
+        tags: ["Work & Play", "old", "mail"],
+        kind: "one_time_password",
+        changed: [],
+        text: seed,
+      },
+      {
+        title: "Mail <old>: hello.txt",
+        tags: ["Work & Play", "old", "mail"],
+        kind: "attachment",
+        changed: [],
+        text: "hello",
+      },
     ]);
-    expect(failures).toEqual([{ place: "Mail <old>: gone.txt", reason: "missing_file" }, { place: "Thrown away", reason: "in_trash" }]);
+    expect(failures).toEqual([
+      { place: "Mail <old>: gone.txt", reason: "missing_file" },
+      { place: "Thrown away", reason: "in_trash" },
+    ]);
   });
 
   it("reads a 1PUX archive with its attachments, and names one that is missing", async () => {
-    const archive = await zipOf({ "export.attributes": "{}", "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" });
+    const archive = await zipOf({
+      "export.attributes": "{}",
+      "export.data": sample("1password-export-data.json"),
+      "files/doc1__scan ñ.pdf": "scan",
+    });
     const { format, items, failures } = await opened(readOne(archive));
     expect(format).toBe("onepassword_1pux");
     expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
-      ["Bank", "login", 'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nbranch / Website: https://branch.example\nSecurity / since: 2023-11-14\nSecurity / door: -----BEGIN\nSecurity / door / Metadata / Fingerprint: SHA256:abc\nSecurity / door / Metadata / Public Key: ssh-ed25519 AAAA\nSecurity / mail: ana@example.org\nSecurity / until: 04/2031\nPassword, formerly (2016-03-18): 12345\nPasskey (not here): bank.example, ana\n\nnote\nover lines'],
+      [
+        "Bank",
+        "login",
+        'User name: ana\nPassword: p,"w\nWebsite: https://bank.example\nbranch / Website: https://branch.example\nSecurity / since: 2023-11-14\nSecurity / door: -----BEGIN\nSecurity / door / Metadata / Fingerprint: SHA256:abc\nSecurity / door / Metadata / Public Key: ssh-ed25519 AAAA\nSecurity / mail: ana@example.org\nSecurity / until: 04/2031\nPassword, formerly (2016-03-18): 12345\nPasskey (not here): bank.example, ana\n\nnote\nover lines',
+      ],
       ["Bank (One-time password)", "one_time_password", seed],
       ["Bank: scan ñ.pdf", "attachment", "scan"],
     ]);
-    expect(failures).toEqual([{ place: "Deed: deed.pdf", reason: "missing_file" }, { place: "Thrown away", reason: "in_trash" }]);
+    expect(failures).toEqual([
+      { place: "Deed: deed.pdf", reason: "missing_file" },
+      { place: "Thrown away", reason: "in_trash" },
+    ]);
   });
 
   it.each<readonly [string, () => BlobPart | Promise<BlobPart>, readonly string[]]>([
     ["bitwarden.json", () => sample("bitwarden.json"), ["Mail “old”", "Mail “old” (One-time password)"]],
-    ["bitwarden.csv", () => sample("bitwarden.csv"), ['Mail, "the old one"', 'Mail, "the old one" (One-time password)']],
+    [
+      "bitwarden.csv",
+      () => sample("bitwarden.csv"),
+      ['Mail, "the old one"', 'Mail, "the old one" (One-time password)'],
+    ],
     ["1password.csv", () => sample("1password.csv"), ["Bank", "Bank (One-time password)"]],
-    ["1PUX", () => zipOf({ "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }), ["Bank", "Bank (One-time password)", "Bank: scan ñ.pdf"]],
+    [
+      "1PUX",
+      () => zipOf({ "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }),
+      ["Bank", "Bank (One-time password)", "Bank: scan ñ.pdf"],
+    ],
     ["proton.json", () => sample("proton.json"), ["Games", "Games (One-time password)", "Games (One-time password)"]],
   ])("keeps what was a favourite in %s, with all that is made of it", async (_name, content, titles) => {
     const read = await readOne(await content());
@@ -168,7 +332,16 @@ describe("reading what people have", () => {
     const content = new Blob(["\uFEFF", "línea\r\n".repeat(60_000)]);
     const read = await readImport([{ path: "notes/home/Log ñ.md", content }], { language: "en" });
     if (read.status !== "read") throw new Error(read.reason);
-    expect(read.items).toMatchObject([{ title: "Log ñ", tags: ["notes", "home"], kind: "text", contentKind: "file", name: "Log ñ.md", mime: "text/plain" }]);
+    expect(read.items).toMatchObject([
+      {
+        title: "Log ñ",
+        tags: ["notes", "home"],
+        kind: "text",
+        contentKind: "file",
+        name: "Log ñ.md",
+        mime: "text/plain",
+      },
+    ]);
     expect(await read.items[0]?.content.arrayBuffer()).toEqual(await content.arrayBuffer());
     expect(read.failures).toEqual([]);
     const short = await readImport([{ path: "notes/home/Log ñ.md", content: new Blob(["x"]) }], { language: "en" });
@@ -179,50 +352,173 @@ describe("reading what people have", () => {
     const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
     const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
     for (const bytes of [utf16, new Uint8Array(Buffer.from(text, "latin1")), new Uint8Array(Buffer.from(`﻿${text}`))]) {
-      expect((await opened(readOne(bytes))).items[0]).toMatchObject({ title: "Café", text: expect.stringContaining("señal") as string });
+      expect((await opened(readOne(bytes))).items[0]).toMatchObject({
+        title: "Café",
+        text: expect.stringContaining("señal") as string,
+      });
     }
   });
 
   it("gives the same items other words in another language, and holds the same", async () => {
-    const [english, spanish] = await Promise.all((["en", "es"] as const).map((language) => readImport([{ path: "x.csv", content: new Blob([sample("google.csv")]) }], { language })));
+    const [english, spanish] = await Promise.all(
+      (["en", "es"] as const).map((language) =>
+        readImport([{ path: "x.csv", content: new Blob([sample("google.csv")]) }], { language }),
+      ),
+    );
     if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
     expect(await spanish.items[0]?.content.text()).toContain("Contraseña: ");
-    expect([spanish.items[0]?.origin, spanish.items[0]?.holds]).toEqual([english.items[0]?.origin, english.items[0]?.holds]);
+    expect([spanish.items[0]?.origin, spanish.items[0]?.holds]).toEqual([
+      english.items[0]?.origin,
+      english.items[0]?.holds,
+    ]);
   });
 
   it("holds, where nothing new is read, what it held for releases before, wherever it stands", async () => {
     const google = await readOne(sample("google.csv"));
     const section = (title: string): Promise<ReadImport> =>
-      zipOf({ "export.data": JSON.stringify({ accounts: [{ vaults: [{ attrs: { name: "V" }, items: [{ uuid: "o1", details: { sections: [{ title, fields: [{ title: "PIN", value: { concealed: "1" } }] }] }, overview: { title: "Card" } }] }] }] }) }).then((archive) => readOne(archive));
-    const held = [google, await section(""), await section("Codes")].map((read) => (read.status === "read" ? read.items[0]?.holds : null));
+      zipOf({
+        "export.data": JSON.stringify({
+          accounts: [
+            {
+              vaults: [
+                {
+                  attrs: { name: "V" },
+                  items: [
+                    {
+                      uuid: "o1",
+                      details: { sections: [{ title, fields: [{ title: "PIN", value: { concealed: "1" } }] }] },
+                      overview: { title: "Card" },
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+      }).then((archive) => readOne(archive));
+    const held = [google, await section(""), await section("Codes")].map((read) =>
+      read.status === "read" ? read.items[0]?.holds : null,
+    );
     const inSection = '[[{"name":{"own":"PIN"},"value":"1"}],""]';
-    expect(held).toEqual(['[[{"name":"username","value":"ana@example.org"},{"name":"password","value":"contraseña, larga"},{"name":"url","value":"https://shop.example/login"}],""]', inSection, inSection]);
+    expect(held).toEqual([
+      '[[{"name":"username","value":"ana@example.org"},{"name":"password","value":"contraseña, larga"},{"name":"url","value":"https://shop.example/login"}],""]',
+      inSection,
+      inSection,
+    ]);
   });
 
   it("cuts what is longer than a secret may have, says so, and has all of it in the text", async () => {
     const [title, tag] = ["🗝️x".repeat(200), "x".repeat(50)];
-    const { items } = await opened(readOne(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`));
+    const { items } = await opened(
+      readOne(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`),
+    );
     expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
     expect(items[0]?.changed).toEqual(["title_cut", "tags_cut"]);
-    expect(items[0]?.text).toBe(`Title: ${title}\nTags: a, ${tag}\nUser name: ana\nPassword: pw\nWebsite: https://a.example`);
+    expect(items[0]?.text).toBe(
+      `Title: ${title}\nTags: a, ${tag}\nUser name: ana\nPassword: pw\nWebsite: https://a.example`,
+    );
   });
 
   it("numbers what is there twice, so that both are kept", async () => {
-    const read = await readOne("name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n");
+    const read = await readOne(
+      "name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n",
+    );
     if (read.status !== "read") throw new Error("it is read");
     expect(new Set(read.items.map(({ origin }) => origin)).size).toBe(2);
   });
 });
 
-/** Every kind of file with an item that has no title and one that has a seed, as far as the format can have them. */
-const untitledAndSeeds: readonly (readonly [name: string, content: () => BlobPart | Promise<BlobPart>, made: number])[] = [
-  ["Bitwarden's JSON", () => JSON.stringify({ items: [{ id: "b1", type: 1, name: "", login: { totp: "JBSWY3DP" } }, { id: "b2", type: 2, name: " ", notes: "x" }] }), 2],
-  ["Bitwarden's CSV", () => "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n,,login,Mail,,,0,,ana,pw,JBSWY3DP\n,,note,,x,,0,,,,\n", 2],
-  ["1PUX", () => zipOf({ "export.data": JSON.stringify({ accounts: [{ vaults: [{ attrs: { name: "V" }, items: [{ uuid: "o1", details: { notesPlain: "x", sections: [{ title: "", fields: [{ title: "otp", value: { totp: "JBSWY3DP" } }] }] }, overview: { title: "" } }] }] }] }) }), 2],
+/**
+ * Every kind of file with an item that has no title and one that has a seed, as far as the format
+ * can have them.
+ */
+const untitledAndSeeds: readonly (readonly [
+  name: string,
+  content: () => BlobPart | Promise<BlobPart>,
+  made: number,
+])[] = [
+  [
+    "Bitwarden's JSON",
+    () =>
+      JSON.stringify({
+        items: [
+          { id: "b1", type: 1, name: "", login: { totp: "JBSWY3DP" } },
+          { id: "b2", type: 2, name: " ", notes: "x" },
+        ],
+      }),
+    2,
+  ],
+  [
+    "Bitwarden's CSV",
+    () =>
+      "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n,,login,Mail,,,0,,ana,pw,JBSWY3DP\n,,note,,x,,0,,,,\n",
+    2,
+  ],
+  [
+    "1PUX",
+    () =>
+      zipOf({
+        "export.data": JSON.stringify({
+          accounts: [
+            {
+              vaults: [
+                {
+                  attrs: { name: "V" },
+                  items: [
+                    {
+                      uuid: "o1",
+                      details: {
+                        notesPlain: "x",
+                        sections: [{ title: "", fields: [{ title: "otp", value: { totp: "JBSWY3DP" } }] }],
+                      },
+                      overview: { title: "" },
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+      }),
+    2,
+  ],
   ["1Password's CSV", () => "Title,Url,Username,Password,OTPAuth,Tags,Notes\n,,,,JBSWY3DP,,x\n", 2],
-  ["Proton's JSON", () => zipOf({ "Proton Pass/data.json": JSON.stringify({ vaults: { v: { name: "V", items: [{ itemId: "p1", data: { type: "login", metadata: { name: "", note: "x" }, extraFields: [], content: { totpUri: "JBSWY3DP" } } }] } } }) }), 2],
-  ["Proton's CSV", () => "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\nnote,,,,,,x,JBSWY3DP,1,1,V\n", 2],
-  ["KeePass XML", () => "<KeePassFile><Root><Group><Entry><UUID>a</UUID><String><Key>otp</Key><Value>JBSWY3DP</Value></String><String><Key>Notes</Key><Value>x</Value></String></Entry></Group></Root></KeePassFile>", 2],
+  [
+    "Proton's JSON",
+    () =>
+      zipOf({
+        "Proton Pass/data.json": JSON.stringify({
+          vaults: {
+            v: {
+              name: "V",
+              items: [
+                {
+                  itemId: "p1",
+                  data: {
+                    type: "login",
+                    metadata: { name: "", note: "x" },
+                    extraFields: [],
+                    content: { totpUri: "JBSWY3DP" },
+                  },
+                },
+              ],
+            },
+          },
+        }),
+      }),
+    2,
+  ],
+  [
+    "Proton's CSV",
+    () => "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\nnote,,,,,,x,JBSWY3DP,1,1,V\n",
+    2,
+  ],
+  [
+    "KeePass XML",
+    () =>
+      "<KeePassFile><Root><Group><Entry><UUID>a</UUID><String><Key>otp</Key><Value>JBSWY3DP</Value></String><String><Key>Notes</Key><Value>x</Value></String></Entry></Group></Root></KeePassFile>",
+    2,
+  ],
   ["Google's CSV", () => "name,url,username,password,note\n,,,pw,\n", 1],
   ["Firefox's CSV", () => "url,username,password,httpRealm,formActionOrigin\n,,pw,,\n", 1],
 ];
@@ -239,8 +535,11 @@ describe("the same file in another language", () => {
     const bytes = await new Blob([await content()]).arrayBuffer();
     const [english, spanish] = [await inLanguage(bytes, "en"), await inLanguage(bytes, "es")];
     expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(made);
-    expect(await Promise.all(spanish.map((item) => sourceOf(key, item)))).toEqual(await Promise.all(english.map((item) => sourceOf(key, item))));
-    const before = await Promise.all([...english, ...spanish].map(({ markTitles: _, ...item }) => sourceOf(key, item))); // as releases before gave them
+    expect(await Promise.all(spanish.map((item) => sourceOf(key, item)))).toEqual(
+      await Promise.all(english.map((item) => sourceOf(key, item))),
+    );
+    // as releases before gave them
+    const before = await Promise.all([...english, ...spanish].map(({ markTitles: _, ...item }) => sourceOf(key, item)));
     const known = (await Promise.all(english.map((item) => sourcesOf(key, item)))).flat();
     expect(known).toEqual(expect.arrayContaining(before));
   });
@@ -254,8 +553,16 @@ describe("hostile and foreign files", () => {
     ["a table of something else", "a,b,c\n1,2,3\n", "unknown_format"],
     ["bytes", new Uint8Array([0, 1, 2, 250, 0]), "unknown_format"],
     ["another XML", xml("<html></html>"), "unknown_format"],
-    ["XML that names a file of the device", xml('<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><KeePassFile>&e;</KeePassFile>'), "damaged"],
-    ["XML that grows by its entities", xml('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><KeePassFile>&b;</KeePassFile>'), "damaged"],
+    [
+      "XML that names a file of the device",
+      xml('<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><KeePassFile>&e;</KeePassFile>'),
+      "damaged",
+    ],
+    [
+      "XML that grows by its entities",
+      xml('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><KeePassFile>&b;</KeePassFile>'),
+      "damaged",
+    ],
     ["XML without an end", xml("<KeePassFile><Root>"), "damaged"],
     ["XML that is nested without end", xml(`<KeePassFile>${"<Group>".repeat(10_000)}`), "damaged"],
     ["a ZIP that is cut", new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), "damaged"],
@@ -264,7 +571,9 @@ describe("hostile and foreign files", () => {
   });
 
   it("reads a line of megabytes without giving up, as a file", async () => {
-    const read = await readOne(`name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`);
+    const read = await readOne(
+      `name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`,
+    );
     if (read.status !== "read") throw new Error(read.reason);
     expect(read.items).toMatchObject([{ title: "A", contentKind: "file", name: "secret.txt", mime: "text/plain" }]);
     expect(read.items[0]?.content.size).toBeGreaterThan(4_000_000);
@@ -272,16 +581,28 @@ describe("hostile and foreign files", () => {
   });
 
   it.each([
-    ["Bitwarden", (deep: string) => `{"items":[{"id":"b1","type":1,"name":"Deep","x":${deep}},{"id":"b2","type":2,"name":"Flat","notes":"x"}]}`],
-    ["Proton", (deep: string) => `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`],
+    [
+      "Bitwarden",
+      (deep: string) =>
+        `{"items":[{"id":"b1","type":1,"name":"Deep","x":${deep}},{"id":"b2","type":2,"name":"Flat","notes":"x"}]}`,
+    ],
+    [
+      "Proton",
+      (deep: string) =>
+        `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`,
+    ],
   ])("names an item that is nested without end, and reads the others: %s", async (_name, file) => {
-    const { items, failures } = await opened(readOne(file(`${"[{\"a\":".repeat(5_000)}1${"}]".repeat(5_000)}`)));
+    const { items, failures } = await opened(readOne(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
     expect(items.map(({ title }) => title)).toEqual(["Flat"]);
     expect(failures).toEqual([{ place: "Deep", reason: "damaged" }]);
   });
 
   it("refuses an archive that unpacks to more than it says", async () => {
-    const packed = new Uint8Array(await new Response(new Blob([new Uint8Array(70 * 1024 ** 2)]).stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
+    const packed = new Uint8Array(
+      await new Response(
+        new Blob([new Uint8Array(70 * 1024 ** 2)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
+      ).arrayBuffer(),
+    );
     expect(await readOne(bomb(packed, 100))).toEqual({ status: "refused", reason: "damaged" });
     expect(await readOne(bomb(packed, 70 * 1024 ** 2))).toEqual({ status: "refused", reason: "too_large" });
   });
@@ -311,47 +632,113 @@ interface ArchiveVectors {
   readonly exit_identity: string;
   /** base64url. */
   readonly archives: readonly { readonly v: number; readonly zip: string }[];
-  readonly secrets: readonly { readonly secret_id: string; readonly title: string; readonly favorite: boolean; readonly text_utf8: string }[];
+  readonly secrets: readonly {
+    readonly secret_id: string;
+    readonly title: string;
+    readonly favorite: boolean;
+    readonly text_utf8: string;
+  }[];
 }
 
 describe("an archive of this portal", () => {
-  const vectors = JSON.parse(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/archives.json"), "utf8")) as ArchiveVectors;
+  const vectors = JSON.parse(
+    readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/archives.json"), "utf8"),
+  ) as ArchiveVectors;
 
   it.each(vectors.archives)("is read as another implementation writes version $v", async ({ v, zip }) => {
-    const read = await readOne(new Uint8Array(Buffer.from(zip, "base64url")), "secrets-export.zip", vectors.exit_identity);
+    const read = await readOne(
+      new Uint8Array(Buffer.from(zip, "base64url")),
+      "secrets-export.zip",
+      vectors.exit_identity,
+    );
     if (read.status !== "read") throw new Error(read.reason);
-    const items = await Promise.all(read.items.map(async ({ title, origin, favorite = false, content }) => ({ title, origin, favorite, text: await content.text() })));
-    expect(items).toEqual(vectors.secrets.map(({ secret_id: id, title, favorite, text_utf8: text }) => ({ title, origin: `relicario:${id}`, favorite: v === 1 ? false : favorite, text })));
+    const items = await Promise.all(
+      read.items.map(async ({ title, origin, favorite = false, content }) => ({
+        title,
+        origin,
+        favorite,
+        text: await content.text(),
+      })),
+    );
+    expect(items).toEqual(
+      vectors.secrets.map(({ secret_id: id, title, favorite, text_utf8: text }) => ({
+        title,
+        origin: `relicario:${id}`,
+        favorite: v === 1 ? false : favorite,
+        text,
+      })),
+    );
     expect(read.failures).toEqual([]);
   });
 
   it("is refused in a version that is not known yet", async () => {
-    expect(await readOne(await zipOf({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }), "x.zip", vectors.exit_identity)).toEqual({ status: "refused", reason: "damaged" });
+    expect(
+      await readOne(
+        await zipOf({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }),
+        "x.zip",
+        vectors.exit_identity,
+      ),
+    ).toEqual({ status: "refused", reason: "damaged" });
   });
 
   it("gives an empty account the same list, and asks for its identity", async () => {
     const world = createWorld();
     const vault = await world.open();
     await protect(vault, textSecret("First ñ", shown("market")), {});
-    await protect(vault, { ...textSecret("Second"), tags: ["a", "b"], contentKind: "file", name: "x.bin", mime: "application/x", content: new Blob(["bytes"]) }, {});
+    await protect(
+      vault,
+      {
+        ...textSecret("Second"),
+        tags: ["a", "b"],
+        contentKind: "file",
+        name: "x.bin",
+        mime: "application/x",
+        content: new Blob(["bytes"]),
+      },
+      {},
+    );
     const ids = (await list(vault)).map(({ secretId }) => secretId);
     await setFavorite(vault, ids[1] ?? "", true);
     const pieces: Bytes[] = [];
-    const sink: Sink<Blob> = { write: async (bytes) => void pieces.push(copyOf(bytes)), commit: async () => new Blob(pieces), discard: () => Promise.resolve() };
-    const parts = { range: () => Promise.reject(new Error("nothing here is large")), patience: { wait: () => Promise.resolve() }, openSink: () => Promise.resolve(sink) };
+    const sink: Sink<Blob> = {
+      write: async (bytes) => void pieces.push(copyOf(bytes)),
+      commit: async () => new Blob(pieces),
+      discard: () => Promise.resolve(),
+    };
+    const parts = {
+      range: () => Promise.reject(new Error("nothing here is large")),
+      patience: { wait: () => Promise.resolve() },
+      openSink: () => Promise.resolve(sink),
+    };
     const { archive, identity } = await exportSecrets(vault, parts, ids, shown("market"));
 
     const bytes = await archive.arrayBuffer();
     expect(await readOne(bytes)).toEqual({ status: "refused", reason: "identity_needed" });
-    expect(await readOne(bytes, "x.zip", "AGE-SECRET-KEY-PQ-1")).toEqual({ status: "refused", reason: "identity_wrong" });
+    expect(await readOne(bytes, "x.zip", "AGE-SECRET-KEY-PQ-1")).toEqual({
+      status: "refused",
+      reason: "identity_wrong",
+    });
     const read = await readOne(bytes, "secrets-export.zip", `# exit\n${identity}\n`);
     if (read.status !== "read") throw new Error(read.reason);
     expect(await importSecrets(vault, read.items, shown("market"))).toMatchObject({ added: 0, same: 2 });
 
     const empty = await createWorld().open();
     await importSecrets(empty, read.items, shown("lake"), { name: "The lake" });
-    const what = async (of: typeof vault) => (await list(of)).map(({ label, favorite }) => [label?.title, label?.tags, label?.contentKind, label?.name, label?.size, favorite]).sort();
+    const what = async (of: typeof vault) =>
+      (await list(of))
+        .map(({ label, favorite }) => [
+          label?.title,
+          label?.tags,
+          label?.contentKind,
+          label?.name,
+          label?.size,
+          favorite,
+        ])
+        .sort();
     expect(await what(empty)).toEqual(await what(vault)); // ids of one moment have no order
-    expect((await what(empty)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([["First ñ", false], ["Second", true]]);
+    expect((await what(empty)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([
+      ["First ñ", false],
+      ["Second", true],
+    ]);
   });
 });

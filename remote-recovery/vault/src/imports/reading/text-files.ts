@@ -15,7 +15,10 @@ export function isTextFile({ path }: GivenFile): boolean {
   return /\.(?:txt|md|markdown|text)$/i.test(path);
 }
 
-/** Each text file of a folder becomes a secret, with the folders as its tags: one that is larger than a secret of text as the file that it is. Others are named and left. */
+/**
+ * Each text file of a folder becomes a secret, with the folders as its tags: one that is larger
+ * than a secret of text as the file that it is. Others are named and left.
+ */
 export async function readTextFiles(files: readonly GivenFile[], words: Words): Promise<Items> {
   const items = new Items("text_files", words);
   for (const file of files) {
@@ -25,13 +28,32 @@ export async function readTextFiles(files: readonly GivenFile[], words: Words): 
     const title = name.replace(/\.[^.]*$/, "");
     if (isTextFile(file) && file.content.size > maxSmallContentBytes) {
       if (file.content.size > maxFileBytes) items.fail(file.path, "too_large");
-      else items.file({ kind: "text", title, tags: parts, name, mime: "text/plain", content: file.content, which: file.path });
+      else
+        items.file({
+          kind: "text",
+          title,
+          tags: parts,
+          name,
+          mime: "text/plain",
+          content: file.content,
+          which: file.path,
+        });
       continue;
     }
     try {
       const text = isTextFile(file) ? await textOf(file.content) : null;
       if (text === null) items.fail(file.path, "damaged");
-      else items.add({ kind: "text", title, tags: parts, fields: [], note: text, otp: [], id: file.path, place: file.path });
+      else
+        items.add({
+          kind: "text",
+          title,
+          tags: parts,
+          fields: [],
+          note: text,
+          otp: [],
+          id: file.path,
+          place: file.path,
+        });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       items.fail(file.path, error.reason === "too_large" ? "too_large" : "damaged");

@@ -1,6 +1,9 @@
 import type { Language } from "@relicario/shared/contract";
 
-/** Names of fields in the texts that become secrets. They are written into a secret once, in the language of the person then. */
+/**
+ * Names of fields in the texts that become secrets. They are written into a secret once, in the
+ * language of the person then.
+ */
 const words = {
   en: {
     title: "Title",
@@ -20,7 +23,8 @@ const words = {
     passkey: "Passkey (not here)",
     formerly: "formerly",
     untitled: "Untitled",
-    otpSeed: "The seed of one-time passwords. Who has it can make the codes of this login: an app for one-time passwords takes it as it stands.",
+    otpSeed:
+      "The seed of one-time passwords. Who has it can make the codes of this login: an app for one-time passwords takes it as it stands.",
   },
   es: {
     title: "Título",
@@ -40,7 +44,8 @@ const words = {
     passkey: "Llave de acceso (no está aquí)",
     formerly: "antes",
     untitled: "Sin título",
-    otpSeed: "La semilla de contraseñas de un solo uso. Quien la tenga puede generar los códigos de este acceso: una aplicación de contraseñas de un solo uso la acepta tal cual.",
+    otpSeed:
+      "La semilla de contraseñas de un solo uso. Quien la tenga puede generar los códigos de este acceso: una aplicación de contraseñas de un solo uso la acepta tal cual.",
   },
 } as const satisfies Record<Language, Record<string, string>>;
 

@@ -11,13 +11,17 @@ export interface Archive {
   /** Null when there is none. @throws Refused `too_large`, `damaged`. */
   readonly read: (name: string, most: number) => Promise<Uint8Array<ArrayBuffer> | null>;
   /**
-   * A file that is stored as it is, as a part of the archive: it unpacks to nothing, and nothing of it is read. Null when there is
-   * none, or it is packed. All of them together are never more than the archive. @throws Refused `damaged`.
+   * A file that is stored as it is, as a part of the archive: it unpacks to nothing, and nothing of
+   * it is read. Null when there is none, or it is packed. All of them together are never more than
+   * the archive. @throws Refused `damaged`.
    */
   readonly stored: (name: string) => Promise<Blob | null>;
 }
 
-/** Bytes before the name in the header that stands before the bytes of a file, and what it begins with. */
+/**
+ * Bytes before the name in the header that stands before the bytes of a file, and what it begins
+ * with.
+ */
 const [headerBytes, headerSignature] = [30, 0x04034b50];
 
 /** @throws Refused `damaged`, `encrypted`, `too_large`. */
@@ -57,11 +61,13 @@ export async function openZip(file: Blob): Promise<Archive> {
       if (entry?.compressionMethod !== 0) return null;
       const { offset, compressedSize, uncompressedSize } = entry;
       const header = new DataView(await file.slice(offset, offset + headerBytes).arrayBuffer());
-      if (header.byteLength < headerBytes || header.getUint32(0, true) !== headerSignature) throw new Refused("damaged");
+      if (header.byteLength < headerBytes || header.getUint32(0, true) !== headerSignature)
+        throw new Refused("damaged");
       const start = offset + headerBytes + header.getUint16(26, true) + header.getUint16(28, true);
       given += compressedSize;
       // Entries that lie over each other would be more together than there is.
-      if (compressedSize !== uncompressedSize || start + compressedSize > file.size || given > file.size) throw new Refused("damaged");
+      if (compressedSize !== uncompressedSize || start + compressedSize > file.size || given > file.size)
+        throw new Refused("damaged");
       return file.slice(start, start + compressedSize);
     },
   };

@@ -3,8 +3,15 @@ import type { TextKey } from "./texts.ts";
 
 type Child = Node | string | null;
 
-/** An element with attributes and children. What comes from a secret goes in as text alone, never as markup. */
-export function make<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attributes: Readonly<Record<string, string>> = {}, ...children: readonly Child[]): HTMLElementTagNameMap[Tag] {
+/**
+ * An element with attributes and children. What comes from a secret goes in as text alone, never as
+ * markup.
+ */
+export function make<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children.filter((child) => child !== null));
@@ -12,7 +19,12 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, attribut
 }
 
 /** An element with a text of the page. */
-export function spoken<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, key: TextKey, values: Values = {}, attributes: Readonly<Record<string, string>> = {}): HTMLElementTagNameMap[Tag] {
+export function spoken<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  key: TextKey,
+  values: Values = {},
+  attributes: Readonly<Record<string, string>> = {},
+): HTMLElementTagNameMap[Tag] {
   const element = make(tag, attributes);
   say(element, key, values);
   return element;
@@ -32,7 +44,11 @@ export function quieten(element: HTMLElement): void {
   });
 }
 
-export function button(key: TextKey, onClick: () => void, attributes: Readonly<Record<string, string>> = {}): HTMLButtonElement {
+export function button(
+  key: TextKey,
+  onClick: () => void,
+  attributes: Readonly<Record<string, string>> = {},
+): HTMLButtonElement {
   const element = spoken("button", key, {}, { type: "button", ...attributes });
   element.addEventListener("click", onClick);
   return element;

@@ -24,7 +24,12 @@ function draw(): void {
     document.title = text("title");
   });
   const kit = readDocument();
-  const head = make("header", {}, spoken("h1", "title"), button("language_action", changeLanguage, { class: "quiet", lang: "" }));
+  const head = make(
+    "header",
+    {},
+    spoken("h1", "title"),
+    button("language_action", changeLanguage, { class: "quiet", lang: "" }),
+  );
   speak(head, (_, language) => {
     head.querySelector("button")?.setAttribute("lang", language === "en" ? "es" : "en");
   });
@@ -45,7 +50,8 @@ function readDocument(): (Kit & { readonly passphrase: boolean }) | PortalError 
 
 function about(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
   const beside = kit.secrets.filter(({ content }) => content === null).map(({ secret_id: id }) => besideName(id));
-  const fact = (key: TextKey, ...value: readonly HTMLElement[]): HTMLElement => make("div", {}, spoken("dt", key), ...value);
+  const fact = (key: TextKey, ...value: readonly HTMLElement[]): HTMLElement =>
+    make("div", {}, spoken("dt", key), ...value);
   return make(
     "section",
     { class: "card", "aria-labelledby": "about" },
@@ -57,7 +63,17 @@ function about(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
       fact("made_title", dateOf(kit.made_at)),
       fact("count_title", spoken("dd", "count_body", { count: String(kit.secrets.length) })),
       fact("needed_title", spoken("dd", kit.passphrase ? "needed_passphrase_body" : "needed_body")),
-      beside.length === 0 ? null : fact("beside_title", make("dd", {}, spoken("p", "beside_body"), make("ul", {}, ...beside.map((name) => make("li", {}, make("code", {}, name)))))),
+      beside.length === 0
+        ? null
+        : fact(
+            "beside_title",
+            make(
+              "dd",
+              {},
+              spoken("p", "beside_body"),
+              make("ul", {}, ...beside.map((name) => make("li", {}, make("code", {}, name)))),
+            ),
+          ),
     ),
     kit.passphrase ? null : spoken("p", "open_body", {}, { class: "warn" }),
   );
@@ -65,10 +81,29 @@ function about(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
 
 /** The form, and below it what is open. */
 function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
-  const file = make("input", { type: "file", id: "picture", accept: "image/*,.heic,.heif,.avif", "aria-describedby": "picture-hint picture-name" });
+  const file = make("input", {
+    type: "file",
+    id: "picture",
+    accept: "image/*,.heic,.heif,.avif",
+    "aria-describedby": "picture-hint picture-name",
+  });
   const chosen = make("p", { id: "picture-name", class: "chosen" });
-  const zone = make("div", { class: "field drop" }, spoken("label", "picture_label", {}, { for: "picture" }), spoken("p", hintOf(), {}, { id: "picture-hint", class: "hint" }), file, chosen);
-  const passphrase = make("input", { type: "password", id: "passphrase", autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": "passphrase-hint" });
+  const zone = make(
+    "div",
+    { class: "field drop" },
+    spoken("label", "picture_label", {}, { for: "picture" }),
+    spoken("p", hintOf(), {}, { id: "picture-hint", class: "hint" }),
+    file,
+    chosen,
+  );
+  const passphrase = make("input", {
+    type: "password",
+    id: "passphrase",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-describedby": "passphrase-hint",
+  });
   const submit = spoken("button", "open_action", {}, { type: "submit" });
   const cancel = button("cancel_action", () => controller?.abort(), { class: "quiet", hidden: "" });
   const status = make("p", { role: "status" });
@@ -129,22 +164,38 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
   };
   const show = (running: KitWorker, secrets: readonly (ShownSecret | null)[]): void => {
     const open = secrets.filter((secret) => secret !== null).length;
-    const heading = spoken("h2", open === 1 ? "opened_title_one" : "opened_title_other", { count: String(open) }, { tabindex: "-1" });
+    const heading = spoken(
+      "h2",
+      open === 1 ? "opened_title_one" : "opened_title_other",
+      { count: String(open) },
+      { tabindex: "-1" },
+    );
     const views = secrets.map((secret, index) =>
       secret === null
-        ? make("article", { class: "card" }, spoken("h3", "damaged_title"), spoken("p", "damaged_body", {}, { class: "error" }))
+        ? make(
+            "article",
+            { class: "card" },
+            spoken("h3", "damaged_title"),
+            spoken("p", "damaged_body", {}, { class: "error" }),
+          )
         : secretView(secret, {
             inside: () => running.orGone(running.remote.content(index)),
             beside: (sealed) => running.orGone(running.remote.beside(index, sealed)),
           }),
     );
-    results.replaceChildren(heading, ...views, make("div", { class: "row" }, button("away_action", putAway, { class: "quiet" })), spoken("p", "away_hint", {}, { class: "hint" }));
+    results.replaceChildren(
+      heading,
+      ...views,
+      make("div", { class: "row" }, button("away_action", putAway, { class: "quiet" })),
+      spoken("p", "away_hint", {}, { class: "hint" }),
+    );
     form.hidden = true;
     heading.focus();
   };
 
   const open = async (): Promise<void> => {
-    const missing = picture === null ? "error_no_picture" : kit.passphrase && passphrase.value === "" ? "error_no_passphrase" : null;
+    const missing =
+      picture === null ? "error_no_picture" : kit.passphrase && passphrase.value === "" ? "error_no_passphrase" : null;
     quieten(error);
     if (missing !== null || picture === null) {
       say(error, missing ?? "error_no_picture");
@@ -158,7 +209,12 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
     try {
       worker ??= await startKitWorker();
       const { passphrase: takes, ...plain } = kit;
-      const secrets = await worker.orGone(worker.remote.open(plain, picture, takes ? passphrase.value : null, { signal: controller.signal, onProgress: tell }));
+      const secrets = await worker.orGone(
+        worker.remote.open(plain, picture, takes ? passphrase.value : null, {
+          signal: controller.signal,
+          onProgress: tell,
+        }),
+      );
       passphrase.value = "";
       show(worker, secrets);
     } catch (cause) {
@@ -179,7 +235,16 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
     { class: "card", "aria-labelledby": "form-title", novalidate: "" },
     spoken("h2", "form_title", {}, { id: "form-title" }),
     zone,
-    kit.passphrase ? make("div", { class: "field" }, spoken("label", "passphrase_label", {}, { for: "passphrase" }), spoken("p", "passphrase_hint", {}, { id: "passphrase-hint", class: "hint" }), passphrase, reveal(passphrase)) : null,
+    kit.passphrase
+      ? make(
+          "div",
+          { class: "field" },
+          spoken("label", "passphrase_label", {}, { for: "passphrase" }),
+          spoken("p", "passphrase_hint", {}, { id: "passphrase-hint", class: "hint" }),
+          passphrase,
+          reveal(passphrase),
+        )
+      : null,
     make("div", { class: "row" }, submit, cancel),
     bar,
     status,
@@ -193,11 +258,15 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
 }
 
 function reveal(field: HTMLInputElement): HTMLElement {
-  const toggle = button("show_passphrase_action", () => {
-    const hidden = field.type === "password";
-    field.type = hidden ? "text" : "password";
-    say(toggle, hidden ? "hide_passphrase_action" : "show_passphrase_action");
-  }, { class: "quiet" });
+  const toggle = button(
+    "show_passphrase_action",
+    () => {
+      const hidden = field.type === "password";
+      field.type = hidden ? "text" : "password";
+      say(toggle, hidden ? "hide_passphrase_action" : "show_passphrase_action");
+    },
+    { class: "quiet" },
+  );
   return toggle;
 }
 
@@ -216,9 +285,13 @@ function withoutThisPage(kit: Kit): HTMLElement {
   const code = (commands: string): HTMLElement => make("pre", { tabindex: "0", class: "commands" }, commands);
   const labelled = (element: HTMLElement): HTMLElement => {
     element.setAttribute("role", "group");
-    speak(element, (text) => {
-      element.setAttribute("aria-label", text("age_title"));
-    }, "label");
+    speak(
+      element,
+      (text) => {
+        element.setAttribute("aria-label", text("age_title"));
+      },
+      "label",
+    );
     return element;
   };
   return make(
@@ -235,4 +308,3 @@ function withoutThisPage(kit: Kit): HTMLElement {
     labelled(code("sha256sum kit.html")),
   );
 }
-

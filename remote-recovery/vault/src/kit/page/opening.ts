@@ -1,4 +1,7 @@
-/** What the page has of the program: its parts are read, compared with the SHA-256 that the script knows, and started. */
+/**
+ * What the page has of the program: its parts are read, compared with the SHA-256 that the script
+ * knows, and started.
+ */
 import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
 import { createGone, type Gone } from "@relicario/engine/worker-gone";
 import { callsTo } from "@relicario/engine/worker-calls";
@@ -10,7 +13,10 @@ import { digestOf, type Bytes } from "../../seal/bytes.ts";
 import { fromBase64, partElement } from "../kit-document.ts";
 import type { KitWorkerApi } from "../kit-worker-api.ts";
 
-/** SHA-256 in hex of every part, unpacked. Stands before this script, under the same hash of the page's policy. */
+/**
+ * SHA-256 in hex of every part, unpacked. Stands before this script, under the same hash of the
+ * page's policy.
+ */
 declare const kitParts: Readonly<Record<string, string>>;
 
 export interface KitWorker {
@@ -19,7 +25,10 @@ export interface KitWorker {
   readonly orGone: Gone["orGone"];
 }
 
-/** Starts the worker. @throws PortalError `vault_unavailable` where the browser cannot, `decryption_failed` for a part that was changed. */
+/**
+ * Starts the worker. @throws PortalError `vault_unavailable` where the browser cannot,
+ * `decryption_failed` for a part that was changed.
+ */
 export async function startKitWorker(): Promise<KitWorker> {
   const script = await part("worker");
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -46,7 +55,8 @@ export async function startKitWorker(): Promise<KitWorker> {
 }
 
 async function loadCodec(name: LazyCodec) {
-  if (document.getElementById(partElement(name)) === null) throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
+  if (document.getElementById(partElement(name)) === null)
+    throw new PortalError("picture_unreadable", { details: { reason: "unsupported", kind: name } });
   return compileModule(name, fetchPart);
 }
 
@@ -64,8 +74,12 @@ async function part(name: string): Promise<Bytes> {
 
 async function unpacked(packed: Bytes): Promise<Bytes> {
   try {
-    return new Uint8Array(await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+    return new Uint8Array(
+      await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer(),
+    );
   } catch (cause) {
-    throw new PortalError(typeof DecompressionStream === "undefined" ? "vault_unavailable" : "decryption_failed", { cause });
+    throw new PortalError(typeof DecompressionStream === "undefined" ? "vault_unavailable" : "decryption_failed", {
+      cause,
+    });
   }
 }

@@ -39,7 +39,11 @@ export function secretView(secret: ShownSecret, contentOf: ContentOf): HTMLEleme
       fact("saved_title", dateOf(createdAt)),
     ),
     author === "verified" ? null : spoken("p", "author_body", {}, { class: "warn" }),
-    beside !== null ? besidePart(secret, beside, contentOf, told) : contentKind === "file" ? saveRow(secret, contentOf, told) : textPart(secret, contentOf, told),
+    beside !== null
+      ? besidePart(secret, beside, contentOf, told)
+      : contentKind === "file"
+        ? saveRow(secret, contentOf, told)
+        : textPart(secret, contentOf, told),
     status,
     error,
   );
@@ -53,10 +57,14 @@ interface Told {
 /** Hidden until asked for. */
 function textPart(secret: ShownSecret, contentOf: ContentOf, told: Told): HTMLElement {
   const paper = make("div", { class: "paper" });
-  const toggle = button("show_action", () => {
-    if (shown) hide();
-    else void reveal();
-  }, { "aria-expanded": "false" });
+  const toggle = button(
+    "show_action",
+    () => {
+      if (shown) hide();
+      else void reveal();
+    },
+    { "aria-expanded": "false" },
+  );
   let shown = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -70,9 +78,13 @@ function textPart(secret: ShownSecret, contentOf: ContentOf, told: Told): HTMLEl
   const reveal = (): Promise<void> =>
     trying(told, async () => {
       const content = make("pre", { tabindex: "0", role: "group" }, await textOf(contentOf));
-      speak(content, (text) => {
-        content.setAttribute("aria-label", text("content_label", { title: secret.title }));
-      }, "label");
+      speak(
+        content,
+        (text) => {
+          content.setAttribute("aria-label", text("content_label", { title: secret.title }));
+        },
+        "label",
+      );
       shown = true;
       paper.replaceChildren(content);
       toggle.setAttribute("aria-expanded", "true");
@@ -84,21 +96,41 @@ function textPart(secret: ShownSecret, contentOf: ContentOf, told: Told): HTMLEl
     if (document.hidden && shown) hide();
   });
   const copy = button("copy_action", () => void trying(told, () => copyText(contentOf, told)), { class: "quiet" });
-  return make("div", { class: "content" }, paper, make("div", { class: "row" }, toggle, copy, saveButton(secret, contentOf, told)));
+  return make(
+    "div",
+    { class: "content" },
+    paper,
+    make("div", { class: "row" }, toggle, copy, saveButton(secret, contentOf, told)),
+  );
 }
 
 function saveRow(secret: ShownSecret, contentOf: ContentOf, told: Told): HTMLElement {
   return make("div", { class: "row" }, saveButton(secret, contentOf, told, {}));
 }
 
-function saveButton({ name }: ShownSecret, contentOf: ContentOf, told: Told, attributes: Readonly<Record<string, string>> = { class: "quiet" }): HTMLElement {
-  return button("save_action", () => void trying(told, async () => {
-    save(name, new Blob([await contentOf.inside()]));
-  }), attributes);
+function saveButton(
+  { name }: ShownSecret,
+  contentOf: ContentOf,
+  told: Told,
+  attributes: Readonly<Record<string, string>> = { class: "quiet" },
+): HTMLElement {
+  return button(
+    "save_action",
+    () =>
+      void trying(told, async () => {
+        save(name, new Blob([await contentOf.inside()]));
+      }),
+    attributes,
+  );
 }
 
 /** A large content: its sealed file is chosen, opened and handed to the downloads. */
-function besidePart({ secretId, name }: ShownSecret, sealedName: string, contentOf: ContentOf, told: Told): HTMLElement {
+function besidePart(
+  { secretId, name }: ShownSecret,
+  sealedName: string,
+  contentOf: ContentOf,
+  told: Told,
+): HTMLElement {
   const id = `beside-${secretId}`;
   const input = make("input", { type: "file", id });
   input.addEventListener("change", () => {
@@ -163,16 +195,24 @@ function save(name: string, content: Blob): void {
 export function dateOf(time: string): HTMLElement {
   const element = make("dd");
   speak(element, () => {
-    element.textContent = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "long", timeStyle: "short" }).format(new Date(time));
+    element.textContent = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "long", timeStyle: "short" }).format(
+      new Date(time),
+    );
   });
   return element;
 }
 
 function sizeOf(bytes: number): HTMLElement {
-  const [value, unit] = bytes < 1_000 ? [bytes, "byte"] : bytes < 1_000_000 ? [bytes / 1_000, "kilobyte"] : [bytes / 1_000_000, "megabyte"];
+  const [value, unit] =
+    bytes < 1_000 ? [bytes, "byte"] : bytes < 1_000_000 ? [bytes / 1_000, "kilobyte"] : [bytes / 1_000_000, "megabyte"];
   const element = make("dd");
   speak(element, () => {
-    element.textContent = new Intl.NumberFormat(currentLanguage(), { style: "unit", unit, unitDisplay: bytes < 1_000 ? "long" : "short", maximumFractionDigits: 1 }).format(value);
+    element.textContent = new Intl.NumberFormat(currentLanguage(), {
+      style: "unit",
+      unit,
+      unitDisplay: bytes < 1_000 ? "long" : "short",
+      maximumFractionDigits: 1,
+    }).format(value);
   });
   return element;
 }

@@ -15,7 +15,10 @@ export function text(key: TextKey, values: Values = {}): string {
   return texts[language][key].replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
-/** Writes what depends on the language into a node, now and whenever the language changes. `place`: one of several in the node. */
+/**
+ * Writes what depends on the language into a node, now and whenever the language changes. `place`:
+ * one of several in the node.
+ */
 export function speak(node: Node, say: Say, place = "text"): void {
   const places = said.get(node) ?? new Map<string, Say>();
   said.set(node, places.set(place, say));

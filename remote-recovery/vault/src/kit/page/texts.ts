@@ -2,7 +2,8 @@
 const en = {
   title: "Kit for opening secrets",
   language_action: "Español",
-  lead_body: "This file holds sealed secrets. It opens them here, on this device, with a picture. It works without a network and without the portal it was made in, and nothing that you do here is sent anywhere.",
+  lead_body:
+    "This file holds sealed secrets. It opens them here, on this device, with a picture. It works without a network and without the portal it was made in, and nothing that you do here is sent anywhere.",
   note_title: "Written on this kit",
   about_title: "What is in it",
   made_title: "Made on",
@@ -10,7 +11,8 @@ const en = {
   count_body: "{{count}}. Their titles are sealed too and show once it is open.",
   needed_title: "What opens it",
   needed_body: "A copy of its picture. Copies that were sent, saved again or made smaller work.",
-  needed_passphrase_body: "A copy of its picture, and the passphrase of that picture. Copies that were sent, saved again or made smaller work.",
+  needed_passphrase_body:
+    "A copy of its picture, and the passphrase of that picture. Copies that were sent, saved again or made smaller work.",
   open_body: "It has no passphrase: whoever has this file and its picture can open it. Keep them in different places.",
   beside_title: "Files beside it",
   beside_body: "Some contents are too large to be inside. Keep these files, they are sealed too:",
@@ -40,7 +42,8 @@ const en = {
   away_hint: "Closing this page puts everything away too.",
   damaged_title: "Damaged",
   damaged_body: "This secret of the kit was changed or is damaged, and does not open. The others are not affected.",
-  author_body: "This opened, but it does not carry the signature of the account that the kit was made for. Somebody else may have put it here.",
+  author_body:
+    "This opened, but it does not carry the signature of the account that the kit was made for. Somebody else may have put it here.",
   file_title: "File",
   tags_title: "Tags",
   size_title: "Size",
@@ -57,13 +60,18 @@ const en = {
   beside_label: "Its content lies beside the kit: choose {{name}}",
   beside_running_status: "Opening {{name}}",
   age_title: "Without this page",
-  age_body: "The secrets are ordinary age files. With age 1.3 or newer (https://age-encryption.org) they open without this page. First the picture becomes an identity, by the command line of the portal's source code:",
+  age_body:
+    "The secrets are ordinary age files. With age 1.3 or newer (https://age-encryption.org) they open without this page. First the picture becomes an identity, by the command line of the portal's source code:",
   age_more_body: "Then, for each secret (n is its place, 1 for the first):",
-  age_beside_body: "For a content that lies beside the kit, use its file in place of content.age. Delete opener.txt, ticket.json, content.txt and secret when you are done: they are not sealed.",
+  age_beside_body:
+    "For a content that lies beside the kit, use its file in place of content.age. Delete opener.txt, ticket.json, content.txt and secret when you are done: they are not sealed.",
   untitled_title: "Untitled",
-  error_not_this_picture: "This is not the picture of this kit. A copy opens it, another shot of the same scene does not. You can try the next one.",
-  error_not_this_picture_or_passphrase: "This is not the picture of this kit, or not its passphrase. Which of the two it is cannot be known. You can try again.",
-  error_picture_unreadable: "This file cannot be read as a picture. It may be damaged, or of a kind that this kit does not read: saved as JPEG or PNG it can be tried again.",
+  error_not_this_picture:
+    "This is not the picture of this kit. A copy opens it, another shot of the same scene does not. You can try the next one.",
+  error_not_this_picture_or_passphrase:
+    "This is not the picture of this kit, or not its passphrase. Which of the two it is cannot be known. You can try again.",
+  error_picture_unreadable:
+    "This file cannot be read as a picture. It may be damaged, or of a kind that this kit does not read: saved as JPEG or PNG it can be tried again.",
   error_picture_too_large: "This picture is too large for this page. A smaller copy opens the kit too.",
   error_damaged: "This kit was changed or is damaged. Take another copy of the file.",
   error_newer: "This kit was made in a later format than its program knows.",
@@ -80,7 +88,8 @@ export type TextKey = keyof typeof en;
 const es: Readonly<Record<TextKey, string>> = {
   title: "Kit para abrir secretos",
   language_action: "English",
-  lead_body: "Este archivo guarda secretos sellados. Los abre aquí, en este dispositivo, con una imagen. Funciona sin red y sin el portal donde se hizo, y nada de lo que hagas aquí se envía a ninguna parte.",
+  lead_body:
+    "Este archivo guarda secretos sellados. Los abre aquí, en este dispositivo, con una imagen. Funciona sin red y sin el portal donde se hizo, y nada de lo que hagas aquí se envía a ninguna parte.",
   note_title: "Escrito en este kit",
   about_title: "Qué contiene",
   made_title: "Hecho el",
@@ -88,10 +97,13 @@ const es: Readonly<Record<TextKey, string>> = {
   count_body: "{{count}}. Sus títulos también están sellados y se ven al abrirlo.",
   needed_title: "Qué lo abre",
   needed_body: "Una copia de su imagen. Sirven las copias enviadas, guardadas de nuevo o más pequeñas.",
-  needed_passphrase_body: "Una copia de su imagen y la frase de paso de esa imagen. Sirven las copias enviadas, guardadas de nuevo o más pequeñas.",
-  open_body: "No tiene frase de paso: quien tenga este archivo y su imagen puede abrirlo. Guárdalos en sitios distintos.",
+  needed_passphrase_body:
+    "Una copia de su imagen y la frase de paso de esa imagen. Sirven las copias enviadas, guardadas de nuevo o más pequeñas.",
+  open_body:
+    "No tiene frase de paso: quien tenga este archivo y su imagen puede abrirlo. Guárdalos en sitios distintos.",
   beside_title: "Archivos junto a él",
-  beside_body: "Algunos contenidos son demasiado grandes para ir dentro. Conserva estos archivos, también están sellados:",
+  beside_body:
+    "Algunos contenidos son demasiado grandes para ir dentro. Conserva estos archivos, también están sellados:",
   digest_title: "¿Es el archivo que se hizo?",
   digest_body: "El portal y la hoja impresa muestran el SHA-256 de este archivo. Para compararlo, ejecuta:",
   form_title: "Abrirlo",
@@ -118,7 +130,8 @@ const es: Readonly<Record<TextKey, string>> = {
   away_hint: "Al cerrar esta página también se cierra todo.",
   damaged_title: "Dañado",
   damaged_body: "Este secreto del kit se cambió o está dañado, y no se abre. A los demás no les afecta.",
-  author_body: "Se ha abierto, pero no lleva la firma de la cuenta para la que se hizo el kit. Puede que lo haya puesto otra persona.",
+  author_body:
+    "Se ha abierto, pero no lleva la firma de la cuenta para la que se hizo el kit. Puede que lo haya puesto otra persona.",
   file_title: "Archivo",
   tags_title: "Etiquetas",
   size_title: "Tamaño",
@@ -135,14 +148,20 @@ const es: Readonly<Record<TextKey, string>> = {
   beside_label: "Su contenido está junto al kit: elige {{name}}",
   beside_running_status: "Abriendo {{name}}",
   age_title: "Sin esta página",
-  age_body: "Los secretos son archivos age normales. Con age 1.3 o posterior (https://age-encryption.org) se abren sin esta página. Primero la imagen se convierte en una identidad, con la línea de órdenes del código fuente del portal:",
+  age_body:
+    "Los secretos son archivos age normales. Con age 1.3 o posterior (https://age-encryption.org) se abren sin esta página. Primero la imagen se convierte en una identidad, con la línea de órdenes del código fuente del portal:",
   age_more_body: "Después, para cada secreto (n es su lugar, 1 el primero):",
-  age_beside_body: "Si el contenido está junto al kit, usa su archivo en lugar de content.age. Borra opener.txt, ticket.json, content.txt y secret al terminar: no están sellados.",
+  age_beside_body:
+    "Si el contenido está junto al kit, usa su archivo en lugar de content.age. Borra opener.txt, ticket.json, content.txt y secret al terminar: no están sellados.",
   untitled_title: "Sin título",
-  error_not_this_picture: "Esta no es la imagen de este kit. Lo abre una copia, no otra foto de la misma escena. Puedes probar con la siguiente.",
-  error_not_this_picture_or_passphrase: "Esta no es la imagen de este kit, o no es su frase de paso. No se puede saber cuál de las dos. Puedes volver a intentarlo.",
-  error_picture_unreadable: "Este archivo no se puede leer como imagen. Puede estar dañado o ser de un tipo que este kit no lee: guardado como JPEG o PNG se puede volver a probar.",
-  error_picture_too_large: "Esta imagen es demasiado grande para esta página. Una copia más pequeña también abre el kit.",
+  error_not_this_picture:
+    "Esta no es la imagen de este kit. Lo abre una copia, no otra foto de la misma escena. Puedes probar con la siguiente.",
+  error_not_this_picture_or_passphrase:
+    "Esta no es la imagen de este kit, o no es su frase de paso. No se puede saber cuál de las dos. Puedes volver a intentarlo.",
+  error_picture_unreadable:
+    "Este archivo no se puede leer como imagen. Puede estar dañado o ser de un tipo que este kit no lee: guardado como JPEG o PNG se puede volver a probar.",
+  error_picture_too_large:
+    "Esta imagen es demasiado grande para esta página. Una copia más pequeña también abre el kit.",
   error_damaged: "Este kit se cambió o está dañado. Usa otra copia del archivo.",
   error_newer: "Este kit se hizo en un formato posterior al que conoce su programa.",
   error_digest_mismatch: "Este no es el archivo de este secreto, o se cambió.",

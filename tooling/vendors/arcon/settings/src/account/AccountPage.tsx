@@ -20,7 +20,10 @@ const theme = { line: "#9a6a3f" };
 export default function AccountPage() {
   const { t } = useTranslation("settings");
   const { http } = usePortal();
-  const me = useQuery({ queryKey: ["arcon", "me"], queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }) });
+  const me = useQuery({
+    queryKey: ["arcon", "me"],
+    queryFn: ({ signal }) => http.request("GET", "/user/me", Me, { signal }),
+  });
 
   return (
     <ThemeProvider theme={theme}>
@@ -36,7 +39,12 @@ export default function AccountPage() {
             <Card>
               <Stack $gap={4}>
                 <p>
-                  <Trans t={t} i18nKey="account.who_body" values={{ name: me.data.user_name }} components={{ strong: <strong dir="auto" /> }} />
+                  <Trans
+                    t={t}
+                    i18nKey="account.who_body"
+                    values={{ name: me.data.user_name }}
+                    components={{ strong: <strong dir="auto" /> }}
+                  />
                 </p>
                 <AddressForm stored={me.data.contact_email ?? ""} />
               </Stack>
@@ -80,12 +88,17 @@ function AddressForm({ stored }: { readonly stored: string }) {
           value={typed}
           autoComplete="email"
           inputMode="email"
-          onChange={({ target }) => { setTyped(target.value); setRefused(false); }}
+          onChange={({ target }) => {
+            setTyped(target.value);
+            setRefused(false);
+          }}
           error={refused ? t("account.address_error") : undefined}
         />
         {save.isError && <ErrorNotice error={save.error} />}
         <div>
-          <Button type="submit" pending={save.isPending}>{t("account.save_action")}</Button>
+          <Button type="submit" pending={save.isPending}>
+            {t("account.save_action")}
+          </Button>
         </div>
       </Stack>
     </form>

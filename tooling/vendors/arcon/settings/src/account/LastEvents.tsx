@@ -16,12 +16,17 @@ export function LastEvents() {
   const still = useReducedMotion() === true;
   const events = useInfiniteQuery({
     queryKey: ["arcon", "events"],
-    queryFn: ({ signal, pageParam }) => http.request("GET", "/user/activity", Activity, { signal, query: { limit: atOnce, before: pageParam ?? undefined } }),
+    queryFn: ({ signal, pageParam }) =>
+      http.request("GET", "/user/activity", Activity, {
+        signal,
+        query: { limit: atOnce, before: pageParam ?? undefined },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
   });
   const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-  const what = (kind: string): string => (kind === "signed_in" || kind === "profile_changed" ? t(`event.${kind}_body`) : t("event.other_body"));
+  const what = (kind: string): string =>
+    kind === "signed_in" || kind === "profile_changed" ? t(`event.${kind}_body`) : t("event.other_body");
 
   return (
     <Card as="section" aria-labelledby="events">
@@ -34,15 +39,24 @@ export function LastEvents() {
           </Loading>
         )}
         <Events aria-labelledby="events">
-          {events.data?.pages.flatMap(({ entries }) => entries).map(({ id, at, kind }) => (
-            <Event key={id} initial={still ? false : { opacity: 0, x: -8 }} animate={{ opacity: 1, x: 0 }} transition={{ duration: 0.2 }}>
-              <time dateTime={at}>{time.format(new Date(at))}</time> {what(kind)}
-            </Event>
-          ))}
+          {events.data?.pages
+            .flatMap(({ entries }) => entries)
+            .map(({ id, at, kind }) => (
+              <Event
+                key={id}
+                initial={still ? false : { opacity: 0, x: -8 }}
+                animate={{ opacity: 1, x: 0 }}
+                transition={{ duration: 0.2 }}
+              >
+                <time dateTime={at}>{time.format(new Date(at))}</time> {what(kind)}
+              </Event>
+            ))}
         </Events>
         {events.hasNextPage && (
           <div>
-            <Button tone="quiet" pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>{t("event.more_action")}</Button>
+            <Button tone="quiet" pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+              {t("event.more_action")}
+            </Button>
           </div>
         )}
       </Stack>
