@@ -1,5 +1,6 @@
 /* oxlint-disable @typescript-eslint/no-unsafe-argument, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unnecessary-type-assertion --
-   the types of drizzle-kit refer to packages that are not installed, so the linter sees none of them; tsc checks the file */
+   the types of drizzle-kit refer to packages that are not installed, so the linter sees none of
+   them; tsc checks the file */
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -129,7 +129,4 @@ export {
   useSubmit,
   useViewTransitionState,
 } from "react-router";
-export {
-  HydratedRouter,
-  RouterProvider,
-} from "react-router/dom";
+export { HydratedRouter, RouterProvider } from "react-router/dom";

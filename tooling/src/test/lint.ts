@@ -9,8 +9,10 @@ const eslintOptions = [
   "--cache-location=.cache/eslint/",
 ];
 
-/** oxlint, then ESLint for the rules that it alone has; all files unless some are named. */
+/** The formatter, oxlint, and ESLint for the rest; all files unless some are named. */
 export async function lint(files: readonly string[]): Promise<Outcome> {
+  const formatted = await run(bin("oxfmt"), ["--check", "--no-error-on-unmatched-pattern", ...files]);
+  if (formatted.code !== 0) return { ...formatted, said: `${formatted.said}\nWrite them with: pnpm run format` };
   const outcome = await run(bin("oxlint"), ["--threads=1", "--no-error-on-unmatched-pattern", ...files]);
   return outcome.code === 0 ? run(bin("eslint"), [...eslintOptions, ...(files.length > 0 ? files : ["."])]) : outcome;
 }
